@@ -1,0 +1,1 @@
+"""The recount host: ledger, law, programs, pages and forms."""

@@ -1,0 +1,1 @@
+"""Draws blank ballots and marks, and degrades pages like scans and camera pictures, from a seed."""
