@@ -1,0 +1,31 @@
+"""Which wire is on which GPIO of the Pico. Plain numbers, read by the board, the simulator and the wiring guide.
+
+Inputs are active high after the board's own conditioning: 1 means what the name says.
+"""
+
+# Link to the station: UART0 on the header.
+UART_TX = 0
+UART_RX = 1
+
+# Sensors.
+HOPPER = 2  # sheets lie in the hopper
+ENTRY = 3  # a sheet covers the entry, behind the pick roller
+CAMERA = 4  # a sheet's leading edge has reached the far end of the camera bed
+EXIT_COUNTED = 5
+EXIT_SET_ASIDE = 6
+EXIT_NOT_ACCEPTED = 7
+DOUBLE_FEED = 8  # more than one thickness of paper at the entry
+COVER_OPEN = 9
+STOP_BUTTON = 10  # the emergency stop is pressed; it also cuts motor power in hardware
+
+# Outputs.
+PICK_STEP = 14  # step pulses of the pick roller
+TRANSPORT_STEP = 15  # step pulses of the transport rollers
+TRANSPORT_REVERSE = 16  # 1: the transport runs towards the entry
+MOTOR_ENABLE = 17  # 0 takes the current off both motors
+DIVERTER_A = 18  # diverter flap: A B = 0 0 counted, 1 0 set aside, 0 1 not accepted
+DIVERTER_B = 19
+LAMP = 20  # lights the camera bed
+
+STEPS_PER_MM = 10
+"""Step pulses for a millimetre of paper, both motors."""
