@@ -174,8 +174,8 @@ def canonical_text() -> str:
         _kind, sender, fields = MESSAGES[name]
         words = [f"{field}:{code}:{lowest}:{highest}" for field, code, lowest, highest in fields]
         lines.append(" ".join([str(kind), sender, name] + words))
-    for words in (EXITS, STATES, STOP_REASONS, SENSORS, COUNTS):
-        lines.append(" ".join(words))
+    for table in (EXITS, STATES, STOP_REASONS, SENSORS, COUNTS):
+        lines.append(" ".join(table))
     return "\n".join(lines)
 
 

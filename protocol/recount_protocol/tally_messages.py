@@ -1,0 +1,151 @@
+"""Messages between device and host: msgpack maps, each kind with its fields, types and bounds in one table.
+
+Records travel as the bytes that were signed; what a message adds is only what to do with them. Both ends
+compare the table's hash before they talk (`delivery`). CPython only.
+"""
+
+from binascii import crc32
+from typing import Any
+
+from recount_protocol import fates
+from recount_protocol.errors import MessageError
+from recount_protocol.fields import (
+    MAX_INTEGER,
+    Field,
+    FieldError,
+    Fields,
+    check_fields,
+    in_order,
+    read_map,
+    write_map,
+)
+from recount_protocol.records import (
+    HASH_BYTES,
+    KINDS,
+    MAX_CROP_BYTES,
+    MAX_RECORD_BYTES,
+    MODES,
+    PUBLIC_KEY_BYTES,
+    SIGNATURE_BYTES,
+)
+
+VERSION = 1
+"""Protocol version of the tally link, told in every hello."""
+
+MAX_PAYLOAD_BYTES = 64 * 1024
+
+PART_BYTES = 32 * 1024
+"""The longest part of a crop or program in one message."""
+
+MAX_PROGRAM_BYTES = 256 * 1024 * 1024
+
+DEVICE = "device"
+HOST = "host"
+
+_N = Field(int, 1, MAX_INTEGER)
+_N_OR_NONE = Field(int, 0, MAX_INTEGER)
+_NAME = Field(str, 1, 64)
+_TEXT = Field(str, 0, 1000)
+_HASH = Field(bytes, HASH_BYTES, HASH_BYTES)
+_PART = Field(bytes, 0, PART_BYTES)
+_BATCH = Field(int, 1, 2**32 - 1)
+_TWO_PERSONS = Field(list, 2, 2, item=Field(str, 1, 200))
+
+FROM_DEVICE: dict[str, Fields] = {
+    "introduce": {
+        "device": Field(str, 16, 16),
+        "name": _NAME,
+        "public_key": Field(bytes, PUBLIC_KEY_BYTES, PUBLIC_KEY_BYTES),
+        "software": _TEXT,
+        "firmware": _TEXT,
+        "next_n": _N,
+        "head": _HASH,
+    },
+    "record": {
+        "record": Field(bytes, 1, MAX_RECORD_BYTES),
+        "signature": Field(bytes, SIGNATURE_BYTES, SIGNATURE_BYTES),
+    },
+    "crop_part": {
+        "n": _N,
+        "offset": Field(int, 0, MAX_CROP_BYTES),
+        "total": Field(int, 1, MAX_CROP_BYTES),
+        "sha256": _HASH,
+        "part": _PART,
+    },
+    "program_wanted": {"program": _HASH, "offset": Field(int, 0, MAX_PROGRAM_BYTES)},
+    "device_state": {"state": _NAME, "note": _TEXT},
+}
+"""What the device sends."""
+
+FROM_HOST: dict[str, Fields] = {
+    "welcome": {"next_n": _N, "crop_n": _N_OR_NONE},
+    "acknowledged": {"n": _N_OR_NONE},
+    "crop_taken": {"n": _N},
+    "program_part": {
+        "program": _HASH,
+        "offset": Field(int, 0, MAX_PROGRAM_BYTES),
+        "total": Field(int, 1, MAX_PROGRAM_BYTES),
+        "part": _PART,
+    },
+    "assign_run": {
+        "run": _NAME,
+        "precinct": _NAME,
+        "contest": _NAME,
+        "program": _HASH,
+        "mode": Field(str, 0, 0, choices=MODES),
+    },
+    "close_run": {"run": _NAME},
+    "void_batch": {"run": _NAME, "batch": _BATCH, "reason": _TEXT, "by": _TWO_PERSONS},
+    "settle_doubt": {
+        "run": _NAME,
+        "batch": _BATCH,
+        "sheet": Field(int, 1, 2**32 - 1),
+        "fate": Field(str, 0, 0, choices=(*fates.BINS, fates.RETURNED)),
+        "by": _TWO_PERSONS,
+    },
+    "refused": {"why": _TEXT},
+}
+"""What the host sends."""
+
+MESSAGES: dict[str, Fields] = {**FROM_DEVICE, **FROM_HOST}
+"""kind -> its fields."""
+
+
+def canonical_text() -> str:
+    """Return this table and that of the records as text, a line a field: what both ends must agree on."""
+    return "\n".join(
+        f"{kind} {name}: {field.text}"
+        for table in (MESSAGES, KINDS)
+        for kind, fields in table.items()
+        for name, field in fields.items()
+    )
+
+
+TABLE_HASH = crc32(canonical_text().encode())
+"""What both ends compare before they talk."""
+
+
+def pack(kind: str, **fields: Any) -> bytes:
+    """Return the message `kind` with `fields`. Raises MessageError where the table does not allow it."""
+    try:
+        return write_map({"kind": kind, **in_order(fields, _fields_of(kind))})
+    except FieldError as error:
+        raise MessageError(f"{kind}: {error}") from None
+
+
+def unpack(data: bytes) -> tuple[str, dict[str, Any]]:
+    """Return kind and fields of a message. Raises MessageError for a map that the table does not allow."""
+    try:
+        values = read_map(data, MAX_PAYLOAD_BYTES)
+        kind = values.pop("kind", None)
+        check_fields(values, _fields_of(kind))
+    except FieldError as error:
+        raise MessageError(f"no tally message: {error}") from None
+    return str(kind), values
+
+
+def _fields_of(kind: Any) -> Fields:
+    fields = MESSAGES.get(kind) if type(kind) is str else None
+    if fields is None:
+        raise FieldError(f"there is no kind {kind!r:.80}")
+    return fields
