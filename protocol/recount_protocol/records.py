@@ -20,7 +20,6 @@ from recount_protocol.fields import (
     Field,
     FieldError,
     Fields,
-    check_fields,
     in_order,
     read_map,
     write_map,
