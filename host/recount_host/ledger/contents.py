@@ -1,0 +1,123 @@
+"""What the ledger holds, in memory: read once, then only what was added since.
+
+The ledger only grows, so what was read stays true. Every chain is checked link by link while it is read.
+"""
+
+from pathlib import Path
+
+from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
+from sqlalchemy import Connection, select
+
+from recount_host.act import NO_ACT, Act, ActError
+from recount_host.ledger import schema
+from recount_host.ledger.acts_chain import read_acts
+from recount_host.ledger.rows import Device, Gap, StoredRecord
+from recount_host.ledger.sqlite import damaged
+
+
+class Contents:
+    """Acts, records, devices, gaps and due crops as of the last refresh. Not thread-safe by itself."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.acts: list[Act] = []
+        self.records: list[StoredRecord] = []
+        self.devices: dict[str, Device] = {}
+        self._act_hash = NO_ACT
+        self._records_read = 0
+        self._devices_read = 0
+        self._crops_read = 0
+        self._early_read = 0
+        self._heads: dict[str, tuple[int, bytes]] = {}
+        self._early: dict[str, set[int]] = {}
+        self._crops_due: dict[str, dict[int, None]] = {}
+        self._crops_here: set[tuple[str, int]] = set()
+
+    def refresh(self, connection: Connection) -> None:
+        """Read what was added. Raises LedgerDamaged, naming the place, where a chain does not hold."""
+        try:
+            fresh, self._act_hash = read_acts(connection, self.acts, self._act_hash)
+        except ActError as error:
+            raise damaged(self._path, str(error)) from error
+        self.acts += fresh
+        self._read_devices(connection)
+        self._read_records(connection)
+        self._read_early(connection)
+        self._read_crops(connection)
+
+    def head(self, device: str) -> tuple[int, bytes]:
+        """Return number and hash of the last record of `device`."""
+        return self._heads.get(device, (0, NO_HASH))
+
+    def next_crop_n(self, device: str) -> int:
+        """Return the lowest record number whose crop has not come; 0 when none is due."""
+        return min(self._crops_due.get(device, {}), default=0)
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return the first stretch of missing records of every device that has one."""
+        found: list[Gap] = []
+        for device, numbers in self._early.items():
+            head, _ = self.head(device)
+            waiting = min((n for n in numbers if n > head + 1), default=0)
+            if waiting:
+                found.append(Gap(device, self.devices[device].name, head + 1, waiting - 1))
+        return tuple(found)
+
+    def _read_devices(self, connection: Connection) -> None:
+        table = schema.devices
+        for row in connection.execute(
+            select(table).where(table.c.stored > self._devices_read).order_by(table.c.stored)
+        ):
+            self.devices[row.device] = Device(row.device, row.name, row.public_key, row.first_seen_utc)
+            self._devices_read = row.stored
+
+    def _read_records(self, connection: Connection) -> None:
+        table = schema.records
+        for row in connection.execute(
+            select(table).where(table.c.stored > self._records_read).order_by(table.c.stored)
+        ):
+            record = self._sound(row.device, row.n, row.record)
+            self.records.append(StoredRecord(record, row.record, row.signature, row.received_utc))
+            self._heads[record.device] = (record.n, record_hash(row.record))
+            self._records_read = row.stored
+            if crop_sha256(record) and (record.device, record.n) not in self._crops_here:
+                self._crops_due.setdefault(record.device, {})[record.n] = None
+
+    def _sound(self, device: str, n: int, data: bytes) -> Record:
+        number, head = self.head(device)
+        try:
+            record = decode_record(data)
+            check_next(head, number + 1, record)
+        except RecordError as error:
+            raise damaged(self._path, f"record {n} of {device}: {error}") from error
+        if (record.device, record.n) != (device, n):
+            raise damaged(self._path, f"record {n} of {device} is another one")
+        return record
+
+    def _read_early(self, connection: Connection) -> None:
+        table = schema.early_records
+        for row in connection.execute(
+            select(table.c.stored, table.c.device, table.c.n)
+            .where(table.c.stored > self._early_read)
+            .order_by(table.c.stored)
+        ):
+            self._early.setdefault(row.device, set()).add(row.n)
+            self._early_read = row.stored
+
+    def _read_crops(self, connection: Connection) -> None:
+        table = schema.crops
+        for row in connection.execute(
+            select(table.c.stored, table.c.device, table.c.n)
+            .where(table.c.stored > self._crops_read)
+            .order_by(table.c.stored)
+        ):
+            self._crops_here.add((row.device, row.n))
+            self._crops_due.get(row.device, {}).pop(row.n, None)
+            self._crops_read = row.stored
+
+
+def crop_sha256(record: Record) -> bytes:
+    """Return the SHA-256 of the crop that belongs to `record`; empty when none does."""
+    if record.kind != "sheet_judged":
+        return b""
+    return record.body["crop_sha256"]

@@ -1,0 +1,233 @@
+"""The ledger of one locality: what devices reported and what people did, kept for good.
+
+One file, many programs: `recount-host serve` adds records, every command may append acts, all read. Records
+are verified on receipt and stored as they came. Nothing is changed or removed afterwards (see schema.py).
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from recount_protocol.records import Record
+from sqlalchemy import Connection, func, insert, select
+
+from recount_host.act import Act, Person
+from recount_host.ledger import acts_chain, intake, schema
+from recount_host.ledger.contents import Contents
+from recount_host.ledger.rows import Device, Gap, Outcome, Refusal, StoredRecord
+from recount_host.ledger.sqlite import open_engine, reading, writing
+
+LEDGER_FILE = "ledger.sqlite"
+"""Its name in the data folder of a locality."""
+
+
+class Turn:
+    """One person's turn at the ledger: what was read still holds when the act is appended."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        acts: tuple[Act, ...],
+        records: tuple[Record, ...],
+        clock: Callable[[], str],
+    ) -> None:
+        self._connection = connection
+        self._acts = acts
+        self._records = records
+        self._clock = clock
+
+    def acts(self) -> tuple[Act, ...]:
+        """Return every act, those of this turn included."""
+        return self._acts
+
+    def records(self) -> tuple[Record, ...]:
+        """Return every record, in the order they came; of one device always in the order of their numbers."""
+        return self._records
+
+    def append(self, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> Act:
+        """Append an act; it is on disk when the turn ends without an error, and not at all otherwise."""
+        act = acts_chain.append(self._connection, kind, by, body, self._clock())
+        self._acts = (*self._acts, act)
+        return act
+
+
+class Ledger:
+    """The open ledger. Threads may share it; close it at the end, or use it in a `with`."""
+
+    def __init__(self, path: Path, *, create: bool = True, clock: "Callable[[], str] | None" = None) -> None:
+        """Open the ledger at `path`, made when absent and `create`.
+
+        `clock` gives the host's time as text (ISO 8601, Z). Raises LedgerMissing, LedgerDamaged, LedgerBusy.
+        """
+        self.path = path
+        self._clock = clock or utc_now
+        self._engine = open_engine(path, create=create)
+        self._lock = threading.Lock()
+        self._contents = Contents(path)
+        try:
+            self._refreshed()
+        except BaseException:
+            self._engine.dispose()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._engine.dispose()
+
+    # What is in it
+
+    def acts(self) -> tuple[Act, ...]:
+        """Return every act in order."""
+        return tuple(self._refreshed().acts)
+
+    def records(self, device: str | None = None) -> tuple[Record, ...]:
+        """Return the records (of one device) in the order they came: of one device, that of their numbers."""
+        return tuple(
+            stored.record
+            for stored in self._refreshed().records
+            if device is None or stored.record.device == device
+        )
+
+    def stored_records(self, device: str | None = None) -> tuple[StoredRecord, ...]:
+        """Return the records with their bytes, signatures and times of receipt."""
+        return tuple(
+            stored for stored in self._refreshed().records if device is None or stored.record.device == device
+        )
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return the devices pinned so far, in the order of their first contact."""
+        return tuple(self._refreshed().devices.values())
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return what is surely missing: a later signed record of the same device has come."""
+        return self._refreshed().gaps()
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Return what was not taken, in the order it came, each cause once."""
+        with reading(self._engine, self.path) as connection:
+            rows = connection.execute(select(schema.refusals).order_by(schema.refusals.c.stored)).all()
+        return tuple(Refusal(row.device, row.name, row.why, row.utc) for row in rows)
+
+    def head(self, device: str) -> tuple[int, bytes]:
+        """Return number and hash of the last record of `device`; (0, 32 zero bytes) when there is none."""
+        return self._refreshed().head(device)
+
+    def mark(self) -> tuple[int, ...]:
+        """Return a few numbers that differ whenever anything was added, by whichever program."""
+        tables = (
+            schema.acts.c.n,
+            schema.records.c.stored,
+            schema.crops.c.stored,
+            schema.early_records.c.stored,
+        )
+        rest = (schema.devices.c.stored, schema.programs.c.stored, schema.refusals.c.stored)
+        with reading(self._engine, self.path) as connection:
+            row = connection.execute(
+                select(*(select(func.coalesce(func.max(c), 0)).scalar_subquery() for c in (*tables, *rest)))
+            ).one()
+        return tuple(row)
+
+    # What people do
+
+    def append_act(self, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> Act:
+        """Append one act that needs no look at the ledger before."""
+        with writing(self._engine, self.path) as connection:
+            return acts_chain.append(connection, kind, by, body, self._clock())
+
+    @contextmanager
+    def deciding(self) -> Generator[Turn]:
+        """Yield a Turn: read, decide and append while no other program can write. Keep it short.
+
+        Whatever the block raises undoes the whole turn.
+        """
+        with writing(self._engine, self.path) as connection:
+            with self._lock:
+                self._contents.refresh(connection)
+                acts = tuple(self._contents.acts)
+                records = tuple(stored.record for stored in self._contents.records)
+            yield Turn(connection, acts, records, self._clock)
+
+    # What devices send
+
+    def introduce(self, device: str, name: str, public_key: bytes, next_n: int, head: bytes) -> Outcome:
+        """Take an introduction: pinned at first contact, refused when name, key or chain do not fit."""
+        claim = intake.Introduction(device, name, public_key, next_n, head)
+        with writing(self._engine, self.path) as connection:
+            return intake.introduce(connection, claim, self._clock())
+
+    def add_record(self, data: bytes, signature: bytes) -> Outcome:
+        """Verify one record and store it; on disk when this returns."""
+        return self.add_records([(data, signature)])[0]
+
+    def add_records(self, items: Sequence[tuple[bytes, bytes]]) -> list[Outcome]:
+        """Verify and store records in this order in one transaction; on disk when this returns."""
+        with writing(self._engine, self.path) as connection:
+            return intake.add_records(connection, items, self._clock())
+
+    def add_crop(self, device: str, n: int, png: bytes) -> Outcome:
+        """Store the crop of record `n`, if it is the very one that the record names by its SHA-256."""
+        with writing(self._engine, self.path) as connection:
+            return intake.add_crop(connection, device, n, png, self._clock())
+
+    def crop(self, device: str, n: int) -> bytes | None:
+        """Return the PNG of record `n`, or None when it has not come."""
+        query = select(schema.crops.c.png).where(schema.crops.c.device == device, schema.crops.c.n == n)
+        with reading(self._engine, self.path) as connection:
+            return connection.execute(query).scalar_one_or_none()
+
+    def next_crop_n(self, device: str) -> int:
+        """Return the lowest record number of `device` whose crop has not come; 0 when none is due."""
+        return self._refreshed().next_crop_n(device)
+
+    # Contest programs
+
+    def add_program(self, program_hash: bytes, data: bytes) -> bool:
+        """Keep a contest program under its hash; False when it is here already."""
+        table = schema.programs
+        with writing(self._engine, self.path) as connection:
+            if connection.execute(select(table.c.hash).where(table.c.hash == program_hash)).first():
+                return False
+            connection.execute(insert(table).values(hash=program_hash, data=data))
+            return True
+
+    def program(self, program_hash: bytes) -> bytes | None:
+        """Return the file of a contest program, or None."""
+        query = select(schema.programs.c.data).where(schema.programs.c.hash == program_hash)
+        with reading(self._engine, self.path) as connection:
+            return connection.execute(query).scalar_one_or_none()
+
+    def program_hashes(self) -> tuple[bytes, ...]:
+        """Return the hashes of all contest programs, oldest first."""
+        query = select(schema.programs.c.hash).order_by(schema.programs.c.stored)
+        with reading(self._engine, self.path) as connection:
+            return tuple(connection.execute(query).scalars())
+
+    def _refreshed(self) -> Contents:
+        with reading(self._engine, self.path) as connection, self._lock:
+            self._contents.refresh(connection)
+            return self._contents
+
+
+def open_ledger(folder: Path, *, create: bool = False) -> Ledger:
+    """Return the ledger in the data folder of a locality."""
+    return Ledger(folder / LEDGER_FILE, create=create)
+
+
+def utc_now() -> str:
+    """Return the host's wall clock as text; it annotates, nothing is ordered by it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def crop_hash(png: bytes) -> bytes:
+    """Return the SHA-256 by which a record names its crop."""
+    return hashlib.sha256(png).digest()
