@@ -92,15 +92,25 @@ acts = Table(
 
 def triggers() -> list[tuple[str, str]]:
     """Return each trigger's name and SQLite statement: they refuse to change, remove or overwrite a row."""
-            made: list[tuple[str, str]] = [] for table in metadata.sorted_tables: sentence = f"RAISE(ABORT,
-            'the ledger only grows: {table.name} are never changed or removed')" # INSERT OR REPLACE removes
-            the old row without asking a DELETE trigger: it has to be caught before. present = " OR ".join(
-            "(" + " AND ".join(f"{name} = NEW.{name}" for name in names) + ")" for names in
-            _unique_keys(table) ) for event, when in ( ("UPDATE", ""), ("DELETE", ""), ("INSERT", f"WHEN
-            EXISTS (SELECT 1 FROM {table.name} WHERE {present}) "),  # noqa: S608 - our own names ): name =
-            f"{table.name}_refuse_{'replace' if when else event.lower()}" made.append( ( name, f"CREATE
-            TRIGGER {name} BEFORE {event} ON {table.name} {when}" f"BEGIN SELECT {sentence}; END", ) ) return
-            made
+    made: list[tuple[str, str]] = []
+    for table in metadata.sorted_tables:
+        sentence = f"RAISE(ABORT, 'the ledger only grows: {table.name} are never changed or removed')"
+        # INSERT OR REPLACE removes the old row without asking a DELETE trigger: it has to be caught before.
+        present = " OR ".join(
+            "(" + " AND ".join(f"{name} = NEW.{name}" for name in names) + ")"
+            for names in _unique_keys(table)
+        )
+        # Only names of our own tables stand in these statements.
+        exists = f"WHEN EXISTS (SELECT 1 FROM {table.name} WHERE {present}) "  # noqa: S608
+        for event, word, when in (
+            ("UPDATE", "update", ""),
+            ("DELETE", "delete", ""),
+            ("INSERT", "replace", exists),
+        ):
+            name = f"{table.name}_refuse_{word}"
+            head = f"CREATE TRIGGER {name} BEFORE {event} ON {table.name} {when}"
+            made.append((name, f"{head}BEGIN SELECT {sentence}; END"))
+    return made
 
 
 def _unique_keys(table: Table) -> list[tuple[str, ...]]:

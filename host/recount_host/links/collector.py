@@ -1,0 +1,186 @@
+"""The collector: one thread that writes down what all links bring, in few transactions, and answers each.
+
+Links put wants in, in the order their device sent them. The thread takes all that waits, verifies and stores
+the records in one transaction, and only after its commit tells the sessions, which then acknowledge: the
+busier the links, the larger the transactions, so a flush of the disk is shared by many records.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from recount_host.errors import OperatorError
+from recount_host.ledger.ledger import Ledger
+from recount_host.ledger.rows import Verdict
+from recount_host.links.wants import (
+    CropKept,
+    DutiesChanged,
+    FetchProgram,
+    Introduce,
+    Introduced,
+    KeepCrop,
+    KeepRecord,
+    ProgramFetched,
+    RecordKept,
+    Reply,
+    Want,
+)
+
+LOOK_S = 0.25
+"""How often the ledger is looked at for acts that other programs appended."""
+
+_FULFIL_NOTHING = frozenset({"sheet_judged", "sheet_landed", "sheet_returned", "sheet_in_doubt", "fault"})
+"""Kinds of records that no duty waits for."""
+
+MAX_BATCH = 512
+"""Wants taken into one round: bounds how long the first of them waits for its answer."""
+
+
+class Seat(Protocol):
+    """A session with its link, as the collector knows it."""
+
+    def answer(self, reply: Reply) -> None:
+        """Hand `reply` to the session, from any thread."""
+        ...
+
+    def replace(self) -> None:
+        """Close this link, from any thread: the same device has connected anew elsewhere."""
+        ...
+
+
+Duty = tuple[str, dict[str, Any]]
+DutiesOf = Callable[[Ledger, str], tuple[Duty, ...]]
+"""What a device is to be told now, folded from the ledger (see recount_host.law.duties)."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    seat: Seat
+    want: Want
+
+
+class Collector:
+    """The one writer of records. `failure` holds the error that stopped it, if one did."""
+
+    def __init__(self, ledger: Ledger, duties_of: DutiesOf, on_failure: Callable[[], None]) -> None:
+        self._ledger = ledger
+        self._duties_of = duties_of
+        self._on_failure = on_failure
+        self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._seats: dict[str, Seat] = {}
+        self._told: dict[str, tuple[Duty, ...]] = {}
+        self._acts_seen = -1
+        self._records_seen = 0
+        self._looked_s = 0.0
+        self._thread = threading.Thread(target=self._run, name="collector")
+        self.failure: Exception | None = None
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write down what was asked so far, then end the thread."""
+        self._asked.put(None)
+        self._thread.join()
+
+    def ask(self, seat: Seat, wants: Iterable[Want]) -> None:
+        """Take a session's wants, from any thread; each is answered through the seat, in order."""
+        for want in wants:
+            self._asked.put(_Asked(seat, want))
+
+    def _run(self) -> None:
+        try:
+            while self._round():
+                pass
+        except OperatorError as error:  # the disk is full, the ledger damaged: a person must act
+            self._fail(error)
+        except Exception as error:  # noqa: BLE001 - our own fault: serve ends, nothing was acknowledged
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = error
+        self._on_failure()
+
+    def _round(self) -> bool:
+        batch, going_on = self._take()
+        # Introductions first, crops after records: no session sends one before the other is answered.
+        self._introduce([asked for asked in batch if isinstance(asked.want, Introduce)])
+        self._keep_records([asked for asked in batch if isinstance(asked.want, KeepRecord)])
+        for asked in batch:
+            if isinstance(asked.want, KeepCrop):
+                self._keep_crop(asked.seat, asked.want)
+            elif isinstance(asked.want, FetchProgram):
+                data = self._ledger.program(asked.want.program)
+                asked.seat.answer(ProgramFetched(asked.want.program, asked.want.offset, data))
+        now_s = time.monotonic()
+        if now_s >= self._looked_s + LOOK_S:
+            self._looked_s = now_s
+            self._tell_duties()
+        return going_on
+
+    def _take(self) -> tuple[list[_Asked], bool]:
+        batch: list[_Asked] = []
+        try:
+            asked = self._asked.get(timeout=LOOK_S)
+            while asked is not None:
+                batch.append(asked)
+                if len(batch) >= MAX_BATCH:
+                    return batch, True
+                asked = self._asked.get_nowait()
+        except queue.Empty:
+            return batch, True
+        return batch, False
+
+    def _introduce(self, batch: list[_Asked]) -> None:
+        for seat, want in ((asked.seat, asked.want) for asked in batch):
+            assert isinstance(want, Introduce)
+            outcome = self._ledger.introduce(want.device, want.name, want.public_key, want.next_n, want.head)
+            if outcome.verdict is not Verdict.REFUSED:
+                before = self._seats.get(want.device)
+                if before is not None and before is not seat:
+                    before.replace()
+                self._seats[want.device] = seat
+                self._told.pop(want.device, None)
+                self._acts_seen = -1
+                self._looked_s = 0.0
+            seat.answer(Introduced(outcome, self._ledger.next_crop_n(want.device)))
+
+    def _keep_records(self, batch: list[_Asked]) -> None:
+        if not batch:
+            return
+        items = [
+            (asked.want.data, asked.want.signature) for asked in batch if isinstance(asked.want, KeepRecord)
+        ]
+        outcomes = self._ledger.add_records(items)
+        for asked, outcome in zip(batch, outcomes, strict=True):
+            asked.seat.answer(RecordKept(outcome))
+
+    def _keep_crop(self, seat: Seat, want: KeepCrop) -> None:
+        outcome = self._ledger.add_crop(want.device, want.n, want.png)
+        seat.answer(CropKept(want.n, outcome, self._ledger.next_crop_n(want.device)))
+
+    def _tell_duties(self) -> None:
+        if not self._duties_may_differ():
+            return
+        for device, seat in self._seats.items():
+            duties = self._duties_of(self._ledger, device)
+            if self._told.get(device) != duties:
+                self._told[device] = duties
+                seat.answer(DutiesChanged(duties))
+
+    def _duties_may_differ(self) -> bool:
+        """Return whether an act, or a record of a kind that fulfils a duty, has come since the last look.
+
+        Sheets come by the hundred and fulfil nothing: folding a device's records for each would cost more
+        than writing them down.
+        """
+        acts = len(self._ledger.acts())
+        fresh = self._ledger.records()[self._records_seen :]
+        differ = acts != self._acts_seen or any(record.kind not in _FULFIL_NOTHING for record in fresh)
+        self._acts_seen = acts
+        self._records_seen += len(fresh)
+        return differ
