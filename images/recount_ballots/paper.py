@@ -1,14 +1,12 @@
 """What happens to the sheet itself: folds, stains, holes, tears, show-through, watermarks. All in place."""
 
-from typing import Literal
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from recount_ballots.blank import Grey
 
-Corner = Literal["top-left", "top-right", "bottom-left", "bottom-right"]
+CORNERS = ("top-left", "top-right", "bottom-left", "bottom-right")
 Mask = NDArray[np.uint8]
 """255 where there is paper, 0 where it is torn off or punched through."""
 
@@ -19,9 +17,9 @@ def whole(page: Grey) -> Mask:
 
 
 def tear_corner(
-    paper: Mask, corner: Corner, width_px: float, height_px: float, rng: np.random.Generator
+    paper: Mask, corner: str, width_px: float, height_px: float, rng: np.random.Generator
 ) -> None:
-    """Tear a corner off along a ragged edge, `width_px` of the short side and `height_px` of the long one."""
+    """Tear one of CORNERS off along a ragged edge, `width_px` across and `height_px` along the sheet."""
     rows, columns = paper.shape
     t = np.linspace(0, 1, 24)
     ragged = rng.normal(0, 0.006 * columns, (24, 2))
@@ -34,12 +32,16 @@ def tear_corner(
     cv2.fillPoly(paper, [np.round(points).astype(np.int32)], 0, cv2.LINE_AA)
 
 
-def tear_strip(paper: Mask, top: float, bottom: float, depth_px: float, rng: np.random.Generator) -> None:
-    """Tear a piece out of the left edge between two heights, `depth_px` deep at its middle."""
+def tear_side(
+    paper: Mask, side: str, top: float, bottom: float, depth_px: float, rng: np.random.Generator
+) -> None:
+    """Tear a piece out of the left or right edge between two heights, `depth_px` deep at its middle."""
     y = np.linspace(top, bottom, 30)
     depth = depth_px * np.sin(np.linspace(0, np.pi, 30)) ** 0.6 + rng.normal(0, 3, 30)
     points = np.concatenate([[(-9.0, top)], np.stack([depth, y], axis=1), [(-9.0, bottom)]])
-    cv2.fillPoly(paper, [np.round(points).astype(np.int32)], 0, cv2.LINE_AA)
+    if side == "right":
+        points[:, 0] = paper.shape[1] - points[:, 0]
+    cv2.fillPoly(paper, [np.round(points).astype(np.int32)], (0,), cv2.LINE_AA)
 
 
 def punch(paper: Mask, x: float, y: float, radius_px: float) -> None:

@@ -1,6 +1,7 @@
 """A sheet before a scanner or a camera: geometry, light, dirt, noise, compression."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import cv2
 import numpy as np
@@ -166,7 +167,7 @@ def _sampled(page: Grey, page_map: PageMap, settings: ScanSettings, paper: Mask 
         page = np.round(page + hole * (np.float32(settings.background) - page)).astype(np.uint8)
     grid = page_map.sampling_grid()
     border = (float(settings.background),)
-    nothing = np.empty(0, np.float32)
+    nothing: Any = None  # the grid holds both coordinates; OpenCV's types want a second one all the same
     sampled = cv2.remap(
         page, grid, nothing, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=border
     )
