@@ -1,12 +1,20 @@
-"""The command `recount-host`: a table of subcommands, each in a module with `configure(parser)` and `run(args)`."""
+"""The command `recount-host`: a table of subcommands, each a module with `configure` and `run`."""
 
 import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from recount_host.errors import OperatorError
+from recount_host.errors import OperatorError, RecountError
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser whose complaint is one sentence, as everything else that a person got wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise OperatorError with what is wrong with the words given."""
+        raise OperatorError(f"{message}; {self.prog} --help tells what it takes")
 
 
 class Command(NamedTuple):
@@ -17,21 +25,96 @@ class Command(NamedTuple):
     purpose: str
 
 
-COMMANDS: tuple[Command, ...] = ()
+COMMANDS: tuple[Command, ...] = (
+    Command(("serve",), "recount_host.serve", "collect from devices and show where every precinct stands"),
+    Command(
+        ("order", "set"), "recount_host.commands.order_set", "let the ledger work under an order of the court"
+    ),
+    Command(
+        ("program", "add"), "recount_host.commands.program_add", "take a contest program into the ledger"
+    ),
+    Command(("run", "assign"), "recount_host.commands.run_assign", "tell a device to scan a precinct"),
+    Command(("show",), "recount_host.commands.show", "say where each precinct stands and what to do next"),
+    Command(
+        ("count", "enter"),
+        "recount_host.commands.count_enter",
+        "enter what one person counted by hand, blind",
+    ),
+    Command(
+        ("doubt", "list"), "recount_host.commands.doubt_list", "list the sheets whose landing is unknown"
+    ),
+    Command(
+        ("doubt", "settle"),
+        "recount_host.commands.doubt_settle",
+        "say where a sheet in doubt lies, both sides",
+    ),
+    Command(("batch", "void"), "recount_host.commands.batch_void", "declare a batch void, both sides"),
+    Command(
+        ("finish-scanning",), "recount_host.commands.finish_scanning", "all sheets of a precinct went through"
+    ),
+    Command(("reconcile",), "recount_host.commands.reconcile", "say which identities hold, and no figure"),
+    Command(
+        ("notices",), "recount_host.commands.notices", "list the set-aside sheets, once they may be shown"
+    ),
+    Command(
+        ("move-sheet",), "recount_host.commands.move_sheet", "lay a misplaced sheet into its pile, both sides"
+    ),
+    Command(("figures",), "recount_host.commands.figures", "show the figures of a precinct, for good"),
+    Command(
+        ("hand-count", "enter"), "recount_host.commands.hand_count_enter", "enter one pass of the hand count"
+    ),
+    Command(("statement",), "recount_host.commands.statement", "print the statement of a precinct"),
+)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with every subcommand; modules are imported only when their command is chosen."""
-    parser = argparse.ArgumentParser(prog="recount-host", description=__doc__)
-    return parser
+def usage() -> str:
+    """Return the list of subcommands for people."""
+    width = max(len(" ".join(command.words)) for command in COMMANDS)
+    lines = [f"  {' '.join(command.words):<{width}}  {command.purpose}" for command in COMMANDS]
+    return "\n".join(
+        [
+            "usage: recount-host COMMAND ...   (recount-host COMMAND --help tells more)",
+            "",
+            "commands:",
+            *lines,
+        ]
+    )
+
+
+def find_command(arguments: Sequence[str]) -> Command:
+    """Return the subcommand that the arguments begin with. Raises OperatorError when there is none."""
+    for command in COMMANDS:
+        if tuple(arguments[: len(command.words)]) == command.words:
+            return command
+    begun = [
+        " ".join(command.words) for command in COMMANDS if arguments and command.words[0] == arguments[0]
+    ]
+    if begun:
+        raise OperatorError(f"{arguments[0]} is followed by one more word: {' or '.join(begun)}")
+    named = f'there is no command "{arguments[0]}"' if arguments else "name a command"
+    raise OperatorError(f"{named}: recount-host --help lists them")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand and return its exit code; an OperatorError becomes one line and exit code 2."""
-    parser = build_parser()
-    args = parser.parse_args(arguments)
+    """Run one subcommand and return its exit code.
+
+    What a person can put right becomes one line and exit code 2, a ledger that contradicts itself one line
+    and 3.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in ("-h", "--help"):
+        print(usage())
+        return 0
     try:
-        return int(importlib.import_module(args.module).run(args))
+        command = find_command(given)
+        # Only the chosen command's module is imported: none waits for, or fails by, another's libraries.
+        module = importlib.import_module(command.module)
+        parser = OneLineParser(prog=f"recount-host {' '.join(command.words)}", description=module.__doc__)
+        module.configure(parser)
+        return int(module.run(parser.parse_args(given[len(command.words) :])))
     except OperatorError as error:
         print(f"recount-host: {error}", file=sys.stderr)
         return 2
+    except RecountError as error:
+        print(f"recount-host: stop, and keep everything as it is: {error}", file=sys.stderr)
+        return 3

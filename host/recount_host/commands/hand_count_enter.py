@@ -1,0 +1,59 @@
+"""`recount-host hand-count enter`: a team of both sides enters one full pass of the hand count."""
+
+import argparse
+
+from recount_host.commands.desk import add_by, add_data, add_json, answer, open_desk, persons, view_fields
+from recount_host.law.disclosure import view
+from recount_host.law.errors import BadEntry
+from recount_host.law.precinct import fold
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("precinct", metavar="PRECINCT", help="the precinct's id in the order")
+    parser.add_argument(
+        "outcomes",
+        nargs="+",
+        metavar="OUTCOME=BALLOTS",
+        help=(
+            "an option's key, options joined by + where several may be chosen, other_write_in, "
+            "no_vote, overvote"
+        ),
+    )
+    add_data(parser)
+    add_by(parser, "twice: both officials of the team")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Enter the pass; the answer says whether the last two passes agree and the ballots add up."""
+    outcomes = parse_outcomes(args.outcomes)
+    with open_desk(args) as desk:
+        state = desk.act(
+            "hand_count_entered",
+            persons(args),
+            lambda facts: {
+                "precinct": args.precinct,
+                "pass": len(fold(facts, args.precinct).passes) + 1,
+                "outcomes": outcomes,
+            },
+        )
+    answer(
+        args,
+        f"hand count of precinct {args.precinct}, pass {len(state.passes)}: {view(state).hand_count}",
+        view_fields(state),
+    )
+    return 0
+
+
+def parse_outcomes(texts: list[str]) -> dict[str, int]:
+    """Return the outcomes that "KEY=NUMBER" words name. Raises BadEntry."""
+    outcomes: dict[str, int] = {}
+    for text in texts:
+        key, equals, number = text.rpartition("=")
+        if not equals or not number.isascii() or not number.isdigit():
+            raise BadEntry(f'"{text}" is no outcome: write KEY=NUMBER, for example no_vote=3')
+        if key in outcomes:
+            raise BadEntry(f'the outcome "{key}" is given twice')
+        outcomes[key] = int(number)
+    return outcomes

@@ -1,0 +1,295 @@
+"""What may be shown when: until `figures_shown` every page, command and log shows states, never a figure.
+
+D 2 s. 3 asks whether people's count of the ballots equals the scanners'. People who know the scanners'
+figure before they have counted would find it. So `view` is the only form in which a precinct leaves the law,
+and it has no C, S, X, vote, H, c, s or x in it before the act `figures_shown`. Two exceptions: the bare
+number of sheets fed once H is locked; the set-aside notices when I3 alone fails after the re-verification.
+For a sheet in doubt its number is shown, without its place.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
+
+from recount_host.law.counts import LETTERS, Standing
+from recount_host.law.errors import NotAllowed
+from recount_host.law.precinct import PrecinctState, attempt_due
+from recount_host.law.reconciliation import Step
+from recount_host.law.states import SITUATION, State
+
+
+@dataclass(frozen=True, slots=True)
+class BatchView:
+    """A batch, without any figure."""
+
+    device: str
+    device_name: str
+    run: str
+    batch: int
+    standing: str
+    """open, closed, void, late, or cannot_stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountView:
+    """How far one count by hand is; its values only after the figures are shown."""
+
+    letter: str
+    what: str
+    attempt: int
+    standing: str
+    values: tuple[tuple[int, int, str], ...] | None
+    """(attempt, value, person) of every count entered, None before the figures are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class FiguresView:
+    """The figures, after they were shown."""
+
+    stack: int
+    rerun: int
+    counted: int
+    set_aside: int
+    not_accepted: int
+    counted_pile: int
+    set_aside_pile: int
+    not_accepted_pile: int
+    votes: Mapping[str, int]
+    set_aside_reasons: Mapping[str, int]
+    not_accepted_reasons: Mapping[str, int]
+    superseded: bool
+    """Whether D 2 sends all ballots to hand count, so that the scanners' figures count for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class IdentityView:
+    """One identity as told: holds or fails; its figures only after they were shown."""
+
+    name: str
+    holds: bool
+    figures: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PrecinctView:
+    """A precinct as it may be shown now."""
+
+    id: str
+    name: str
+    state: str
+    situation: str
+    """Where it stands, in words."""
+    next: str
+    """What to do, in words."""
+    mode: str
+    devices: tuple[str, ...]
+    sheets_fed: int | None
+    batches: tuple[BatchView, ...]
+    obstacles: tuple[str, ...]
+    counts: tuple[CountView, ...]
+    attempt: int
+    identities: tuple[IdentityView, ...]
+    notices_open: bool
+    figures: FiguresView | None
+    hand_count: str
+    """How the hand count stands, in words."""
+    outcomes: Mapping[str, int] | None
+    statements_printed: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the view as plain maps, lists, strings and numbers."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A sheet that a device put aside, with where it lies; shown only while notices are open."""
+
+    device: str
+    device_name: str
+    run: str
+    batch: int
+    sheet: int
+    record_n: int
+    """Number of the record that holds its crop."""
+    pile: str
+    reasons: tuple[str, ...]
+    place: int
+    """Its position in its tray, 1 = bottom."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the notice as a plain map."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A sheet whose landing the officials are asked about now; without its place and without a verdict."""
+
+    device: str
+    device_name: str
+    run: str
+    batch: int
+    sheet: int
+    record_n: int
+    """Number of the record that holds its crop, for the picture; 0 when it was never judged."""
+    why: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the doubt as a plain map."""
+        return asdict(self)
+
+
+def figures_may_be_shown(state: PrecinctState) -> bool:
+    """Return whether the act `figures_shown` has been done."""
+    return state.shown is not None
+
+
+def notices_open(state: PrecinctState) -> bool:
+    """Return whether the notices may be listed: I3 alone still fails, or the figures have been shown."""
+    return figures_may_be_shown(state) or state.step is Step.LOOK_FOR_SHEET
+
+
+def notices(state: PrecinctState) -> tuple[Notice, ...]:
+    """Return the notices of all set-aside and not-accepted sheets.
+
+    Raises NotAllowed while they are closed.
+    """
+    if not notices_open(state):
+        raise NotAllowed(
+            "the notices are closed: they open when I3 alone still fails after the re-verification, "
+            "and after the figures are shown (figures)"
+        )
+    return tuple(
+        Notice(
+            batch.device, state.name_of(batch.device), batch.run, batch.batch,
+            sheet.sheet, sheet.judged_n, sheet.fate, sheet.reasons, sheet.place,
+        )
+        for batch in state.standing_batches
+        for sheet in batch.sheets
+        if sheet.fate in (SET_ASIDE, NOT_ACCEPTED)
+    )  # fmt: skip
+
+
+def asked_now(state: PrecinctState) -> tuple[Doubt, ...]:
+    """Return the sheets in doubt, which the officials are asked about now."""
+    return tuple(
+        Doubt(
+            batch.device, state.name_of(batch.device), batch.run, batch.batch,
+            sheet.sheet, sheet.judged_n, sheet.in_doubt,
+        )
+        for batch in state.batches
+        if not state.is_void(batch)
+        for sheet in batch.doubts
+    )  # fmt: skip
+
+
+def view(state: PrecinctState) -> PrecinctView:
+    """Return the precinct as it may be shown now."""
+    situation, advice = SITUATION[state.state]
+    return PrecinctView(
+        id=state.precinct.id,
+        name=state.precinct.name,
+        state=state.state.value,
+        situation=situation,
+        next=_next(state, advice),
+        mode=state.mode,
+        devices=tuple(sorted({state.name_of(known.device) for known in state.assignments})),
+        sheets_fed=state.sheets_fed if state.stack is not None else None,
+        batches=_batches(state),
+        obstacles=tuple(obstacle.sentence for obstacle in state.obstacles),
+        counts=_counts(state),
+        attempt=state.attempt,
+        identities=_identities(state),
+        notices_open=notices_open(state),
+        figures=_figures(state),
+        hand_count=_hand_count(state),
+        outcomes=state.outcomes,
+        statements_printed=len(state.statements),
+    )
+
+
+def _next(state: PrecinctState, advice: str) -> str:
+    if state.state is State.SCANNED and state.verdict_is_current and state.step is not None:
+        return state.step.value
+    if state.state is State.SCANNED and state.attempt == 2 and not state.counts_locked:
+        return Step.REVERIFY.value
+    return advice
+
+
+def _batches(state: PrecinctState) -> tuple[BatchView, ...]:
+    return tuple(
+        BatchView(batch.device, state.name_of(batch.device), batch.run, batch.batch, _standing(state, index))
+        for index, batch in enumerate(state.batches)
+    )
+
+
+def _standing(state: PrecinctState, index: int) -> str:
+    batch = state.batches[index]
+    if state.is_void(batch):
+        return "void"
+    if state.is_late(batch):
+        return "late"
+    if batch.contradictions or (batch.closed_n and not batch.i9.holds):
+        return "cannot_stand"
+    return "closed" if batch.closed_n else "open"
+
+
+def _counts(state: PrecinctState) -> tuple[CountView, ...]:
+    open_now = figures_may_be_shown(state)
+    views: list[CountView] = []
+    for letter, what in LETTERS.items():
+        due = attempt_due(state, letter)
+        last = state.counts.last_attempt(letter) if letter in ("p", "o") else due
+        values = tuple(
+            (entry.attempt, entry.value, entry.person.name)
+            for entry in state.counts.entries
+            if entry.letter == letter
+        )
+        standing = state.counts.standing(letter, last)
+        if letter == "o" and standing is Standing.NOT_COUNTED and open_now and state.other("o") == 0:
+            views.append(CountView(letter, what, last, "none: no sheet was not accepted", ()))
+        else:
+            views.append(CountView(letter, what, last, standing.value, values if open_now else None))
+    return tuple(views)
+
+
+def _identities(state: PrecinctState) -> tuple[IdentityView, ...]:
+    if not state.verdicts:
+        return ()
+    last = state.verdicts[-1]
+    open_now = figures_may_be_shown(state)
+    written = {finding.name: tuple(str(e) for e in finding.equations) for finding in state.findings}
+    told = dict.fromkeys(last.held, True) | dict.fromkeys(last.failed, False)
+    views = [IdentityView(name, told[name], written[name] if open_now else None) for name in sorted(told)]
+    finding = state.hand_finding
+    if finding is not None:
+        views.append(IdentityView(finding.name, finding.holds, tuple(str(e) for e in finding.equations)))
+    return tuple(views)
+
+
+def _figures(state: PrecinctState) -> FiguresView | None:
+    if state.shown is None:
+        return None
+    figures = state.figures
+    stack, c, s, x = (value or 0 for value in (state.stack, *(state.pile(letter) for letter in "csx")))
+    return FiguresView(
+        stack, stack - x, figures.counted, figures.set_aside, figures.not_accepted, c, s, x,
+        figures.votes, figures.set_aside_reasons, figures.not_accepted_reasons,
+        superseded=state.shown.body["outcome"] == State.HAND_COUNT.value,
+    )  # fmt: skip
+
+
+def _hand_count(state: PrecinctState) -> str:
+    if not state.passes:
+        return "not begun"
+    if state.outcomes is None:
+        return "one pass entered" if len(state.passes) == 1 else "the last two passes differ: count again"
+    finding = state.hand_finding
+    if finding is None:
+        return "two passes agree; p or o is to be counted"
+    if not finding.holds:
+        return f"two passes agree, but {finding.name} fails ({finding.equations[0]}): count again"
+    return "agreed"

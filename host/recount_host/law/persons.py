@@ -1,0 +1,62 @@
+"""The people who act: how they are named, and when two of them can vouch for one thing together.
+
+§ 24.2-802.1 of the Code of Virginia forms each team of one representative of each party to the recount. A
+*side* is a party to the recount (the candidate's option key in the contest program), not a political party.
+"""
+
+from collections.abc import Collection, Sequence
+
+from recount_host.act import Person
+from recount_host.law.errors import BadEntry, NotAllowed
+
+MAX_NAME_CHARACTERS = 80
+
+
+def parse_person(text: str) -> Person:
+    """Return the person that "name, role, side" or "name, role" names. Raises BadEntry."""
+    parts = [" ".join(part.split()) for part in text.split(",")]
+    if len(parts) not in (2, 3) or not all(parts):
+        raise BadEntry(
+            f'"{text}" does not name a person: write "name, role, side", for example "Ann Lee, official, D"'
+        )
+    if any(len(part) > MAX_NAME_CHARACTERS or not part.isprintable() for part in parts):
+        raise BadEntry(f"a name, role or side has at most {MAX_NAME_CHARACTERS} printable characters")
+    return Person(parts[0], parts[1], parts[2] if len(parts) == 3 else "")
+
+
+def in_words(person: Person) -> str:
+    """Return the person as written on forms and in device records: "name, role, side"."""
+    return ", ".join(part for part in (person.name, person.role, person.side) if part)
+
+
+def same_person(one: Person, other: Person) -> bool:
+    """Return whether both names are one name, whatever the case and spacing."""
+    return " ".join(one.name.split()).casefold() == " ".join(other.name.split()).casefold()
+
+
+def check_sides_known(by: Sequence[Person], sides: Collection[str]) -> None:
+    """Raise BadEntry when somebody stands for a side that is no party to this recount."""
+    for person in by:
+        if person.side and person.side not in sides:
+            known = " or ".join(sorted(sides))
+            raise BadEntry(
+                f'{person.name} is entered for side "{person.side}", but the sides of this '
+                f"recount are {known}"
+            )
+
+
+def check_one(by: Sequence[Person]) -> Person:
+    """Return the one person of an act that each person does alone. Raises NotAllowed."""
+    if len(by) != 1:
+        raise NotAllowed("each person enters this alone, without the other: give --by exactly once")
+    return by[0]
+
+
+def check_both_sides(by: Sequence[Person], what: str) -> None:
+    """Raise NotAllowed unless exactly two persons of different sides do `what` together."""
+    sides = {person.side for person in by if person.side}
+    if len(by) != 2 or len(sides) != 2 or same_person(by[0], by[1]):
+        raise NotAllowed(
+            f"{what} is done by two persons of different sides together: "
+            'give --by twice, for example --by "Ann Lee, official, D" --by "Bob Ray, official, R"'
+        )
