@@ -31,7 +31,7 @@ class Contents:
         self._heads: dict[str, tuple[int, bytes]] = {}
         self._early: dict[str, set[int]] = {}
         self._crops_due: dict[str, dict[int, None]] = {}
-        self._crops_here: set[tuple[str, int]] = set()
+        self.crops_here: set[tuple[str, int]] = set()
 
     def refresh(self, connection: Connection) -> None:
         """Read what was added. Raises LedgerDamaged, naming the place, where a chain does not hold."""
@@ -80,7 +80,7 @@ class Contents:
             self.records.append(StoredRecord(record, row.record, row.signature, row.received_utc))
             self._heads[record.device] = (record.n, record_hash(row.record))
             self._records_read = row.stored
-            if crop_sha256(record) and (record.device, record.n) not in self._crops_here:
+            if crop_sha256(record) and (record.device, record.n) not in self.crops_here:
                 self._crops_due.setdefault(record.device, {})[record.n] = None
 
     def _sound(self, device: str, n: int, data: bytes) -> Record:
@@ -111,7 +111,7 @@ class Contents:
             .where(table.c.stored > self._crops_read)
             .order_by(table.c.stored)
         ):
-            self._crops_here.add((row.device, row.n))
+            self.crops_here.add((row.device, row.n))
             self._crops_due.get(row.device, {}).pop(row.n, None)
             self._crops_read = row.stored
 

@@ -185,6 +185,10 @@ class Ledger:
         with reading(self._engine, self.path) as connection:
             return connection.execute(query).scalar_one_or_none()
 
+    def crops(self) -> frozenset[tuple[str, int]]:
+        """Return device and record number of every crop that has come."""
+        return frozenset(self._refreshed().crops_here)
+
     def next_crop_n(self, device: str) -> int:
         """Return the lowest record number of `device` whose crop has not come; 0 when none is due."""
         return self._refreshed().next_crop_n(device)

@@ -52,7 +52,7 @@ class Seat(Protocol):
 
 
 Duty = tuple[str, dict[str, Any]]
-DutiesOf = Callable[[Ledger, str], tuple[Duty, ...]]
+DutiesOf = Callable[[str], tuple[Duty, ...]]
 """What a device is to be told now, folded from the ledger (see recount_host.law.duties)."""
 
 
@@ -167,7 +167,7 @@ class Collector:
         if not self._duties_may_differ():
             return
         for device, seat in self._seats.items():
-            duties = self._duties_of(self._ledger, device)
+            duties = self._duties_of(device)
             if self._told.get(device) != duties:
                 self._told[device] = duties
                 seat.answer(DutiesChanged(duties))

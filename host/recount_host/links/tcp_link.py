@@ -3,6 +3,7 @@
 Plain TCP is for this machine alone (loopback): between machines the link has to be a serial line.
 """
 
+import errno
 import ipaddress
 import selectors
 import socket
@@ -31,7 +32,7 @@ def monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, *, purpose: str) -> socket.socket:
     """Return a listening socket. Raises OperatorError: port in use, or an address that others can reach."""
     try:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
@@ -50,10 +51,15 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         server.close()
         raise OperatorError(
-            f"port {port} cannot be opened ({error.strerror}): choose another, or end what uses it"
+            f"port {port} for the {purpose} cannot be opened ({_why(error)}): "
+            "choose another, or end the program that uses it"
         ) from error
     server.setblocking(False)  # noqa: FBT003 - the socket's own signature
     return server
+
+
+def _why(error: OSError) -> str:
+    return "it is in use" if error.errno == errno.EADDRINUSE else str(error.strerror)
 
 
 class _Connection:

@@ -1,0 +1,52 @@
+"""Who may open a page: declared on every page, and checked when the program starts.
+
+A page without a declaration stops the start, so that none is ever public by oversight. There is no sign-in
+yet: the pages are served to this machine alone, show nothing that people may not know, and change nothing.
+"""
+
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any, TypeVar
+
+from starlette.routing import BaseRoute, Route
+
+from recount_host.errors import RecountError
+
+
+class Access(Enum):
+    """Who may open a page."""
+
+    ANYONE_AT_THE_TABLE = "anyone at the table"
+    """States and words; never a figure before it may be shown, nor a voter's marks."""
+    OFFICIALS_ASKED = "the officials who are asked about a sheet, or who look for one"
+    """The picture of a contest: only of sheets that the law opens now."""
+    PROGRAM_FILES = "the pages' own style and script"
+    """No data at all."""
+
+
+class AccessNotDeclared(RecountError):
+    """A page says nothing about who may open it: our own fault, found at the start."""
+
+
+_ATTRIBUTE = "recount_access"
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Any])
+
+
+def open_to(access: Access) -> Callable[[Endpoint], Endpoint]:
+    """Return a decorator that declares who may open the page."""
+
+    def declare(endpoint: Endpoint) -> Endpoint:
+        setattr(endpoint, _ATTRIBUTE, access)
+        return endpoint
+
+    return declare
+
+
+def check_every_route(routes: Iterable[BaseRoute]) -> None:
+    """Raise AccessNotDeclared for a route that is no plain page, or whose page declares no access."""
+    for route in routes:
+        if not isinstance(route, Route) or not isinstance(getattr(route.endpoint, _ATTRIBUTE, None), Access):
+            raise AccessNotDeclared(f"{route!r} does not declare who may open it (open_to)")
+        if route.methods != {"GET", "HEAD"}:
+            raise AccessNotDeclared(f"{route.path} takes more than GET: pages only show")

@@ -1,0 +1,177 @@
+"""The pages as a Starlette application: which address shows what, and the headers of every answer."""
+
+import hashlib
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from recount_host.errors import RecountError
+from recount_host.law.precinct import PrecinctState
+from recount_host.links.live import LiveBoard
+from recount_host.links.tcp_link import monotonic_ms
+from recount_host.web import pages, words
+from recount_host.web.access import Access, check_every_route, open_to
+from recount_host.web.facts import FactsReader
+
+FOLDER = Path(__file__).resolve().parent
+
+STATIC_TYPES = {
+    "recount.css": "text/css",
+    "recount.js": "text/javascript",
+    "htmx-2.0.11.min.js": "text/javascript",
+    "htmx-LICENSE.txt": "text/plain",
+    "icon.svg": "image/svg+xml",
+}
+"""The files that are served as they are; there are no others."""
+
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+}
+"""On every answer: nothing from elsewhere is loaded, nobody else may frame or embed a page."""
+
+LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]", "testserver"]
+"""Names under which a browser on this machine asks; others are a page elsewhere that tries to reach in."""
+
+
+def make_app(facts: FactsReader, board: LiveBoard) -> Starlette:
+    """Return the application. Raises AccessNotDeclared when a page does not say who may open it."""
+    site = _Site(facts, board)
+    routes = [
+        Route("/", site.overview),
+        Route("/precincts/{precinct}", site.precinct),
+        Route("/precincts/{precinct}/notices", site.notices),
+        Route("/precincts/{precinct}/pictures/{device}/{n:int}.png", site.picture),
+        Route("/static/{name}", site.static),
+    ]
+    check_every_route(routes)
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(_Headers), Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_NAMES)],
+        exception_handlers={404: site.not_found, RecountError: site.out_of_order},
+    )
+
+
+class _Headers:
+    """Puts HEADERS on every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class _Site:
+    def __init__(self, facts: FactsReader, board: LiveBoard) -> None:
+        self._facts = facts
+        self._board = board
+        self._templates = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(FOLDER / "templates"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        shared: dict[str, Any] = self._templates.globals
+        shared["words"] = words
+        shared["reason_sentence"] = pages.reason_sentence
+
+    @open_to(Access.ANYONE_AT_THE_TABLE)
+    def overview(self, request: Request) -> Response:
+        """Show every precinct and device."""
+        facts, states = self._facts.states()
+        page = pages.overview(facts, states, self._board.devices(), self._facts.refusals(), monotonic_ms())
+        return self._page(request, "overview.html", page, title="All precincts")
+
+    @open_to(Access.ANYONE_AT_THE_TABLE)
+    def precinct(self, request: Request) -> Response:
+        """Show one precinct."""
+        facts, states = self._facts.states()
+        state = states.get(request.path_params["precinct"])
+        if state is None:
+            return self.not_found(request, None)
+        page = pages.precinct_page(facts, state, self._board.devices(), monotonic_ms())
+        return self._page(request, "precinct.html", page, title=page.card.view.name)
+
+    @open_to(Access.OFFICIALS_ASKED)
+    def notices(self, request: Request) -> Response:
+        """Show the notices of one precinct, or that they are closed."""
+        facts, states = self._facts.states()
+        state = states.get(request.path_params["precinct"])
+        if state is None:
+            return self.not_found(request, None)
+        page = pages.notices_page(facts, state, self._facts.pictures())
+        status = HTTPStatus.OK if page.notices is not None else HTTPStatus.FORBIDDEN
+        return self._page(request, "notices.html", page, title=f"Notices of {page.view.name}", status=status)
+
+    @open_to(Access.OFFICIALS_ASKED)
+    def picture(self, request: Request) -> Response:
+        """Show the contest on one sheet, if the law opens it now."""
+        device, n = request.path_params["device"], request.path_params["n"]
+        state = self._state(request.path_params["precinct"])
+        png = (
+            self._facts.crop(device, n)
+            if state is not None and pages.picture_may_be_shown(state, device, n)
+            else None
+        )
+        if png is None:
+            return self.not_found(request, None)
+        return Response(png, media_type="image/png", headers={"cache-control": "no-store"})
+
+    @open_to(Access.PROGRAM_FILES)
+    def static(self, request: Request) -> Response:
+        """Serve one of the few files that pages consist of."""
+        name = request.path_params["name"]
+        if name not in STATIC_TYPES:
+            return self.not_found(request, None)
+        path = FOLDER / "static" / name
+        return FileResponse(path, media_type=STATIC_TYPES[name], headers={"cache-control": "no-cache"})
+
+    def not_found(self, _request: Request, _error: Exception | None) -> Response:
+        """Say that there is no such page."""
+        return self._plain("There is no such page here, or it is closed.", HTTPStatus.NOT_FOUND)
+
+    def out_of_order(self, _request: Request, error: Exception) -> Response:
+        """Say in one sentence why nothing can be shown."""
+        return self._plain(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
+
+    def _state(self, precinct: str) -> PrecinctState | None:
+        return self._facts.states()[1].get(precinct)
+
+    def _page(
+        self, request: Request, template: str, page: Any, *, title: str, status: HTTPStatus = HTTPStatus.OK
+    ) -> Response:
+        """Return the page; 204 when the browser shows exactly this already, so that nothing flickers."""
+        content = self._render(template, page=page)
+        shown = hashlib.sha256(content.encode()).hexdigest()[:16]
+        if request.headers.get("x-shown") == shown:
+            return Response(status_code=HTTPStatus.NO_CONTENT)
+        whole = self._render(
+            "base.html", title=title, content=content, shown=shown, path=request.url.path, page=page
+        )
+        return HTMLResponse(whole, status, headers={"cache-control": "no-store"})
+
+    def _plain(self, sentence: str, status: HTTPStatus) -> Response:
+        return HTMLResponse(self._render("plain.html", sentence=sentence), status)
+
+    def _render(self, template: str, **values: Any) -> str:
+        return self._templates.get_template(template).render(**values)

@@ -1,0 +1,74 @@
+"""The ledger as the law reads it, at little cost: a device is folded anew only when it wrote more."""
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from recount_protocol.records import Record
+
+from recount_host.law.duties import duties
+from recount_host.law.precinct import Facts, PrecinctState, fold_all
+from recount_host.law.tally import DeviceFacts, Gap, read_device
+from recount_host.ledger.ledger import Ledger
+from recount_host.ledger.rows import Refusal
+from recount_host.order import order_of
+
+
+class FactsReader:
+    """Gives the law's `Facts` as of now. Threads may share it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = threading.Lock()
+        self._records: dict[str, list[Record]] = {}
+        self._taken = 0
+        self._folded: dict[str, DeviceFacts] = {}
+        self._states: tuple[tuple[int, ...], Facts, Mapping[str, PrecinctState]] | None = None
+
+    def facts(self) -> Facts:
+        """Return everything that is known now."""
+        acts = self._ledger.acts()
+        with self._lock:
+            self._fold_what_is_new()
+            devices = dict(self._folded)
+        return Facts(
+            order_of(acts),
+            acts,
+            devices,
+            tuple(Gap(gap.device, gap.first_n, gap.last_n) for gap in self._ledger.gaps()),
+            {device.device: device.name for device in self._ledger.devices()},
+        )
+
+    def states(self) -> tuple[Facts, Mapping[str, PrecinctState]]:
+        """Return all that is known now, and each precinct's state by id; folded only after a change."""
+        mark = self._ledger.mark()
+        known = self._states
+        if known is None or known[0] != mark:
+            facts = self.facts()
+            known = (mark, facts, fold_all(facts))
+            self._states = known
+        return known[1], known[2]
+
+    def duties(self, device: str) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Return the messages that this device is to be told until its records show that it did them."""
+        return tuple((duty.kind, dict(duty.fields)) for duty in duties(self.facts(), device))
+
+    def refusals(self) -> tuple[Refusal, ...]:
+        """Return what devices sent that was not taken."""
+        return self._ledger.refusals()
+
+    def crop(self, device: str, n: int) -> bytes | None:
+        """Return the picture that belongs to a record, or None when it has not come."""
+        return self._ledger.crop(device, n)
+
+    def pictures(self) -> frozenset[tuple[str, int]]:
+        """Return device and record number of every picture that has come."""
+        return self._ledger.crops()
+
+    def _fold_what_is_new(self) -> None:
+        fresh = self._ledger.records()[self._taken :]
+        self._taken += len(fresh)
+        for record in fresh:
+            self._records.setdefault(record.device, []).append(record)
+        for device in {record.device for record in fresh}:
+            self._folded[device] = read_device(device, self._records[device])

@@ -1,0 +1,86 @@
+"""How states look to people: a row each of colour, symbol and words. No meaning hangs on the colour alone."""
+
+from dataclasses import dataclass
+
+from recount_host.law.states import State
+from recount_host.links.live import DeviceLive
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """A traffic light with its symbol and words."""
+
+    light: str
+    """One of "go", "work", "wait", "stop", "off": a class of the style sheet."""
+    symbol: str
+    words: str
+
+
+STATE_SIGNS: dict[State, Sign] = {
+    State.NOT_OPEN: Sign("off", "○", "Not begun"),
+    State.OPEN: Sign("wait", "◔", "Ready to feed"),
+    State.SCANNING: Sign("work", "▶", "Feeding ballots"),
+    State.SCANNED: Sign("work", "✎", "Counting the piles"),
+    State.RECONCILED: Sign("go", "✓", "Reconciled: hand count the rest"),
+    State.HAND_COUNT: Sign("stop", "✋", "Hand count of all ballots"),
+    State.CHALLENGE_CALL: Sign("go", "✓", "Counted: call for challenges"),
+    State.CONCLUDED: Sign("go", "✓", "Concluded"),
+    State.IN_COURT: Sign("go", "§", "In court"),
+    State.CERTIFIED: Sign("go", "★", "Certified"),
+}
+
+NEEDS_PEOPLE = Sign("stop", "!", "Needs you")
+"""Something stands in the way that only people can decide."""
+
+BATCH_WORDS: dict[str, str] = {
+    "open": "open",
+    "closed": "closed",
+    "void": "void: both sides withdrew it; it counts nothing and is kept",
+    "late": "ended too late: void it and feed it again",
+    "cannot_stand": "cannot stand: void it and feed it again",
+}
+
+PILE_WORDS: dict[str, str] = {"set_aside": "set-aside tray", "not_accepted": "not-accepted tray"}
+
+
+IDENTITY_WORDS: dict[str, str] = {
+    "I1": "The ballots to be rerun come from people's counts alone (R = H - x)",
+    "I2": "The scanners' total is the number of ballots rerun (C + S = R)",
+    "I3": "Every pile holds what the scanners say lies in it (c = C, s = S, x = X)",
+    "I4": "The votes fit the number of counted ballots",
+    "I5": "The hand count holds every ballot that was set aside or not accepted",
+    "I6": "The hand count holds every ballot of the precinct",
+    "I7": "The statement is the counted votes and the hand-counted votes together",
+    "I9": "The feeder's own count and the sheet records agree",
+}
+"""What each identity asks, for people."""
+
+DEVICE_SIGNS: dict[str, Sign] = {
+    "idle": Sign("go", "✓", "Connected, has no precinct"),
+    "press_start": Sign("wait", "◔", "Waits for its start button"),
+    "feeding": Sign("work", "▶", "Feeding"),
+    "hopper_empty": Sign("wait", "◔", "Hopper empty"),
+    "take_out_and_return": Sign("stop", "!", "Needs you"),
+    "take_out_to_tray": Sign("stop", "!", "Needs you"),
+    "batch_void_needed": Sign("stop", "!", "Needs both sides"),
+    "ask_officials": Sign("stop", "!", "Needs both sides"),
+    "fault": Sign("stop", "✗", "Fault"),
+}
+"""By the state that a device tells of itself."""
+
+CONNECTED = Sign("go", "✓", "Connected")
+NOT_CONNECTED = Sign("stop", "✗", "Not connected")
+NOT_SEEN = Sign("off", "○", "Not seen yet")
+REFUSED = Sign("stop", "✗", "Refused")
+RECORDS_MISSING = Sign("stop", "!", "Records are missing")
+
+
+def device_sign(live: DeviceLive | None) -> Sign:
+    """Return how a device stands; `live` is None when it was not seen since this program started."""
+    if live is None:
+        return NOT_SEEN
+    if live.problem:
+        return REFUSED
+    if live.gap:
+        return RECORDS_MISSING
+    return DEVICE_SIGNS.get(live.state, CONNECTED) if live.connected else NOT_CONNECTED
