@@ -144,7 +144,7 @@ class WorldClient:
         self._call("move", **{"sheet": sheet, "from": from_, "to": to})
 
     def insert(self, sheet: str | Mapping[str, object], where: str) -> None:
-        """Push a sheet into a bin by hand past its sensor (`where` = "exit_counted", ...) or lay it on a pile.
+        """Push a sheet by hand past a bin's sensor (`where` = "exit_counted", ...) or lay it on a pile.
 
         A sheet known by its id is taken from where it lies; a map is a new sheet.
         """

@@ -1,0 +1,394 @@
+"""The world: one clock, the paper path, the board, the cable, people's hands. It jumps from event to event.
+
+Nothing here waits for real time and nothing depends on it: `server` decides how far the clock may go. At
+every moment things happen in one order: paper moves, what was due is done, sensors show what is so, the board
+runs until it waits again.
+"""
+
+import heapq
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from recount_world.accidents import strike
+from recount_world.auto_operator import AutoOperator, Panel
+from recount_world.board import Answer, Board, Request
+from recount_world.camera import Camera, Page
+from recount_world.errors import BoardError
+from recount_world.faults import Fault
+from recount_world.hands import Hands
+from recount_world.line import Cable, Wire
+from recount_world.paper import Paper, Place
+from recount_world.path import Bundle, Carried, Mark, Motors, PaperPath, ticks
+from recount_world.pins import INPUTS, firmware_pins
+from recount_world.script import Script
+from recount_world.sensors import Ailments, Switches, sensor_levels
+from recount_world.trace import Trace
+
+BOOT_US = 300_000
+"""From power on to the firmware's first line."""
+LEAST_WAIT_US = 20
+"""A board that asks for no wait at all gets this one, or time would stand still."""
+IDLE_US = 2_000_000
+"""So long after the last motion nothing more is to be hurried: time keeps to real time."""
+MOST_STARTS = 5
+"""So many starts of the board in a row without a first wait: it never will."""
+OPTICAL = INPUTS[1:6]
+DUST_US = 400
+"""A speck of dust is past in this time."""
+
+
+class World:
+    """Everything that the station cannot see but through its port, its camera and its buttons."""
+
+    def __init__(self, script: Script, board: Board, trace: Trace | None = None) -> None:
+        self.script = script
+        self.now_us = 0
+        self.trace = trace or Trace()
+        self.paper = Paper(script.sheets)
+        self.path = PaperPath(self.paper, script.geometry)
+        self.switches = Switches()
+        self.ailments = Ailments()
+        self.camera = Camera(self.path, duplex=script.duplex)
+        self.panel: Panel | None = None
+        self.to_station: Callable[[bytes], None] = _lost
+        self.hands = Hands(self)
+        self.operator = AutoOperator(self.hands) if script.operator == "auto" else None
+        self._pins = firmware_pins()
+        self._chance = random.Random(script.seed)  # noqa: S311 - a simulation's dice, not a key
+        self.faults: list[Fault] = []
+        self._due: list[tuple[int, int, bool, Callable[[], None]]] = []
+        self._number = 0
+        self._hurried = 0
+        self._last_motion_us = 0
+        self.cable = Cable()
+        self._down = Wire(self.cable, self._chance)
+        self._up = Wire(self.cable, self._chance)
+        self._board = board
+        self._boots = 0
+        self._failed_starts = 0
+        self._board_due_us: int | None = None
+        self._watchdog_us: int | None = None
+        self._levels: dict[str, int] = {}
+        self._shown: dict[str, int] = {}
+        self._flickering: set[str] = set()
+        self._edges: list[tuple[int, int, int]] = []
+        self._enabled = False
+        self._output_levels: dict[str, int] = {}
+        self._received = b""
+        for fault in script.faults:
+            self.add_fault(fault)
+        self._plan_dust()
+        self._schedule(BOOT_US, self._boot)
+        self._show_sensors()
+
+    def close(self) -> None:
+        """Take the board's power and let go of everything."""
+        self._board.power_off()
+        self.camera.close()
+        self.trace.close()
+
+    # Time.
+
+    def next_event_us(self) -> int:
+        """Return when something happens next; with a board that runs there is always something."""
+        moments = [moment for moment in (self._board_due_us, self._watchdog_us) if moment is not None]
+        if self._due:
+            moments.append(self._due[0][0])
+        change = self.path.next_change_us()
+        if change is not None:
+            moments.append(self.now_us + change)
+        return max(min(moments, default=self.now_us + IDLE_US), self.now_us)
+
+    def step(self, limit_us: int) -> None:
+        """Go to the next event and let it happen, or to `limit_us` where none comes before."""
+        moment = self.next_event_us()
+        if moment > limit_us:
+            self._advance(max(limit_us, self.now_us))
+            return
+        self._advance(moment)
+        while self._due and self._due[0][0] <= self.now_us:
+            _, _, hurried, action = heapq.heappop(self._due)
+            self._hurried -= hurried
+            action()
+        if self._watchdog_us is not None and self._watchdog_us <= self.now_us:
+            self.trace.note(self.now_us, "watchdog")
+            self.reset_board()
+        self.settle()
+
+    def run_until(self, moment_us: int) -> None:
+        """Let time run to a moment."""
+        while self.now_us < moment_us:
+            self.step(moment_us)
+
+    def idle(self) -> bool:
+        """Tell whether nothing moves, has moved lately or is about to be done by hands."""
+        return not self._hurried and self.now_us - self._last_motion_us > IDLE_US
+
+    def _advance(self, moment_us: int) -> None:
+        if self.path.motors.turning:
+            self._last_motion_us = moment_us
+        self.path.advance(moment_us - self.now_us)
+        self.now_us = moment_us
+
+    def _schedule(self, at_us: int, action: Callable[[], None], *, hurried: bool = True) -> None:
+        self._number += 1
+        self._hurried += hurried
+        heapq.heappush(self._due, (at_us, self._number, hurried, action))
+
+    def later(self, delay_us: int, action: Callable[[], None]) -> None:
+        """Do something after a while."""
+        self._schedule(self.now_us + delay_us, action)
+
+    # Paper, sensors and board come to rest at this moment.
+
+    def settle(self) -> None:
+        """Let everything follow that follows at this moment, until the board waits for later."""
+        while True:
+            self._settle_paper()
+            self._show_sensors()
+            if not self._wake_board():
+                return
+
+    def _settle_paper(self) -> None:
+        while True:
+            if self.path.wants_sheet():
+                self._pick()
+            struck = [
+                (sheet, mark)
+                for sheet in self.path.carried()
+                for mark in sheet.marks
+                if sheet.lead >= mark.lead
+            ]
+            for sheet, mark in struck:
+                sheet.marks.remove(mark)
+                self._strike(self.faults[mark.fault])
+            arrivals = self.path.settle(self.now_us)
+            for arrival in arrivals:
+                self.trace.note(self.now_us, "lies", arrival.sheet, arrival.place.value)
+                self.camera.unfocused.discard(arrival.sheet)
+            if not struck and not arrivals:
+                return
+
+    def _pick(self) -> None:
+        """Let the pick roller take hold of the uppermost sheet, and of those that stick to it."""
+        stack = self.paper.at(Place.HOPPER)
+        first = stack[0]
+        slip_mm = self._chance.random() * self.script.pick_spread_mm
+        ids, offsets = [first], [0]
+        for fault in self._lying_faults(first):
+            if fault.kind == "double_feed" and set(fault.sheets) <= set(stack):
+                ids, offsets = self._stuck_together(fault)
+            elif fault.kind == "pick_slip":
+                slip_mm += float(fault.fields["slip_mm"])
+            elif fault.kind == "blurred":
+                self.camera.unfocused.add(first)
+            else:
+                continue
+            fault.left -= 1
+        carried = [
+            Carried(self.paper.sheets[sheet_id], -offset, marks=self._marks(sheet_id))
+            for sheet_id, offset in zip(ids, offsets, strict=True)
+        ]
+        self.path.put(Bundle(carried, slip=ticks(slip_mm)))
+        for sheet in carried:
+            self.camera.expect(sheet.sheet)
+        self.trace.note(self.now_us, "picked", *ids)
+
+    def _lying_faults(self, first: str) -> list[Fault]:
+        """Return the faults that lie in the paper and begin with this sheet."""
+        kinds = ("double_feed", "pick_slip", "blurred")
+        return [
+            fault for fault in self.faults if fault.kind in kinds and fault.left and fault.sheets[0] == first
+        ]
+
+    def _stuck_together(self, fault: Fault) -> tuple[list[str], list[int]]:
+        """Return the sheets that stick together, and how far each leading edge lies behind the first."""
+        ids = list(fault.sheets)
+        offsets = [0]
+        for sheet_id in ids[:-1]:
+            length_mm = self.paper.sheets[sheet_id].length_mm
+            behind_mm = max(0.0, length_mm - float(fault.fields.get("overlap_mm", length_mm)))
+            offsets.append(offsets[-1] + ticks(behind_mm))
+        return ids, offsets
+
+    def _marks(self, sheet_id: str) -> list[Mark]:
+        entry = self.path.edges.entry
+        return [
+            Mark(entry + ticks(fault.at_mm), number)
+            for number, fault in enumerate(self.faults)
+            if fault.when_sheet == sheet_id and fault.left
+        ]
+
+    def _show_sensors(self) -> None:
+        """Turn what is so now into the edges that the board will be told."""
+        levels = sensor_levels(self.path, self.switches, self.ailments)
+        for name, level in levels.items():
+            if self.script.bounce_us and name in OPTICAL and level != self._levels.get(name, level):
+                self._bounce(name)
+            shown = level ^ (name in self._flickering)
+            if shown != self._shown.get(name):
+                self._shown[name] = shown
+                self._edges.append((self._pins.gpio[name], shown, self.now_us))
+                self.trace.note(self.now_us, "sensor", name, shown)
+        self._levels = levels
+
+    def _bounce(self, name: str) -> None:
+        """Let a sensor fall back once, a moment after its edge."""
+        back = self._chance.randint(1, self.script.bounce_us // 2)
+        again = self._chance.randint(back + 1, self.script.bounce_us)
+        self._schedule(self.now_us + back, lambda: self._flickering.add(name))
+        self._schedule(self.now_us + again, lambda: self._flickering.discard(name))
+
+    def _plan_dust(self) -> None:
+        """Let a speck of dust pass some sensor, sometime, and the next one after it."""
+        if not self.script.dust_per_minute:
+            return
+        name = self._chance.choice(OPTICAL)
+        wait_us = round(self._chance.expovariate(self.script.dust_per_minute * len(OPTICAL) / 60e6))
+        begin_us = self.now_us + wait_us + 1
+
+        def begin() -> None:
+            self._flickering.add(name)
+            self._schedule(begin_us + DUST_US, lambda: self._flickering.discard(name), hurried=False)
+            self._plan_dust()
+
+        self._schedule(begin_us, begin, hurried=False)
+
+    # Accidents.
+
+    def add_fault(self, fault: Fault) -> None:
+        """Let a fault happen when its moment comes; a moment that is past is now."""
+        fault = replace(fault)
+        self.faults.append(fault)
+        if fault.at_us is not None:
+            self._schedule(max(fault.at_us, self.now_us), lambda: self._strike(fault), hurried=False)
+
+    def _strike(self, fault: Fault) -> None:
+        if fault.left:
+            fault.left -= 1
+            self.trace.note(self.now_us, "fault", fault.kind, *fault.sheets)
+            strike(self, fault)
+
+    # The station's end.
+
+    def from_station(self, data: bytes) -> None:
+        """Send the station's bytes down the cable to the board."""
+        if not data:
+            return
+        arriving = self._down.send(data, self.now_us)
+        if arriving is not None:
+            self._schedule(arriving.at_us, lambda: self._receive(arriving.data), hurried=False)
+
+    def _receive(self, data: bytes) -> None:
+        self._received += data
+
+    def show_panel(self, panel: Panel | None) -> None:
+        """Show what the station says, or nothing where the station is gone; the operator looks at it."""
+        if panel is not None and panel != self.panel:
+            self.trace.note(self.now_us, "panel", panel.key, panel.sheet)
+        self.panel = panel
+        if self.operator is not None:
+            self.operator.see(panel)
+
+    def capture(self) -> tuple[Page, ...]:
+        """Return what the cameras see now."""
+        self.trace.note(self.now_us, "capture", *(sheet.sheet.id for sheet in self.path.carried()))
+        return self.camera.capture()
+
+    # The board.
+
+    def reset_board(self) -> None:
+        """Take the board's power: its pins fall back, bytes under way to it are lost, it starts anew."""
+        self._board.power_off()
+        self._board_down("reset")
+
+    def _board_down(self, why: str) -> None:
+        self.trace.note(self.now_us, "board", why)
+        self._board_due_us = None
+        self._watchdog_us = None
+        self._received = b""
+        self.path.motors = Motors()
+        self._enabled = False
+        self._output_levels.clear()
+        self.path.command_flap(0, self.now_us)
+        boots = self._boots
+        self.later(BOOT_US, lambda: self._boot() if self._boots == boots else None)
+
+    def _boot(self) -> None:
+        self._boots += 1
+        self._edges = [(self._pins.gpio[name], level, self.now_us) for name, level in self._shown.items()]
+        self._received = b""
+        self.trace.note(self.now_us, "board", "boots")
+        request = self._board.power_on(self._boots)
+        if request is None:
+            self._failed_starts += 1
+            if self._failed_starts >= MOST_STARTS:
+                raise BoardError(f"the firmware died at {MOST_STARTS} starts in a row; see the board's log")
+            self._board_down("dead at its start")
+            return
+        self._failed_starts = 0
+        self._take(request)
+
+    def _wake_board(self) -> bool:
+        """Answer the board's wait where there is something to tell or its time is up; tell whether it ran."""
+        if self._board_due_us is None:
+            return False
+        if not self._edges and not self._received and self._board_due_us > self.now_us:
+            return False
+        answer = Answer(self.now_us, tuple(self._edges), self._received)
+        self._edges, self._received = [], b""
+        request = self._board.resume(answer)
+        if request is None:
+            self._board_down("dead")
+        else:
+            self._take(request)
+        return True
+
+    def _take(self, request: Request) -> None:
+        """Let the pins do what the board did to them."""
+        for gpio, level in request.outputs:
+            self._set_output(self._pins.name.get(gpio, f"GPIO{gpio}"), level)
+        for gpio, rate in request.pulses:
+            self._set_pulses(self._pins.name.get(gpio, f"GPIO{gpio}"), rate)
+        if request.sent:
+            arriving = self._up.send(request.sent, self.now_us)
+            if arriving is not None:
+                self._schedule(arriving.at_us, lambda: self.to_station(arriving.data), hurried=False)
+        if request.watchdog_ms is not None:
+            self._watchdog_us = self.now_us + request.watchdog_ms * 1000
+        self._board_due_us = self.now_us + max(request.wait_us, LEAST_WAIT_US)
+
+    def _set_output(self, name: str, level: int) -> None:
+        motors = self.path.motors
+        if name == "TRANSPORT_REVERSE":
+            motors.reverse = bool(level)
+        elif name == "MOTOR_ENABLE":
+            self._enabled = bool(level)
+            self.power_motors()
+        elif name in ("DIVERTER_A", "DIVERTER_B"):
+            self._output_levels[name] = level
+            self._turn_flap()
+        self.trace.note(self.now_us, "pin", name, level)
+
+    def _set_pulses(self, name: str, rate: int) -> None:
+        if name == "PICK_STEP":
+            self.path.motors.pick_steps_per_s = rate
+        elif name == "TRANSPORT_STEP":
+            self.path.motors.transport_steps_per_s = rate
+        self.trace.note(self.now_us, "pulses", name, rate)
+
+    def power_motors(self) -> None:
+        """Give the motors current, or take it, as board and stop button say."""
+        # The stop button cuts the motors' power in hardware, whatever the board wants.
+        self.path.motors.powered = self._enabled and not self.switches.stop_pressed
+
+    def _turn_flap(self) -> None:
+        # The first flap, A, lies before the second: with A up, B does not matter.
+        first, second = (self._output_levels.get(name, 0) for name in ("DIVERTER_A", "DIVERTER_B"))
+        self.path.command_flap(1 if first else 2 if second else 0, self.now_us)
+
+
+def _lost(data: bytes) -> None:
+    """Take bytes that nobody listens for."""
+    del data
