@@ -1,4 +1,4 @@
-"""The command `recount-device`: a table of subcommands, each in a module with `configure(parser)` and `run(args)`."""
+"""The command `recount-device`: a table of subcommands, each a module with `configure` and `run`."""
 
 import argparse
 import importlib
@@ -17,19 +17,31 @@ class Command(NamedTuple):
     purpose: str
 
 
-COMMANDS: tuple[Command, ...] = ()
+COMMANDS: tuple[Command, ...] = (
+    Command(("run",), "recount_device.run", "run the device of a DEVICE.toml"),
+    Command(("show",), "recount_device.show", "show a device's states from its journal; never a figure"),
+    Command(("read",), "recount_device.read", "read sheets from image files with a contest program"),
+    Command(("simulate",), "recount_device.simulator", "run the simulated paper path of a WORLD.toml"),
+)
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with every subcommand; modules are imported only when their command is chosen."""
-    parser = argparse.ArgumentParser(prog="recount-device", description=__doc__)
+def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser with every subcommand; the chosen one's module is imported, for its arguments."""
+    parser = argparse.ArgumentParser(prog="recount-device", description="The device of a ballot recount.")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in COMMANDS:
+        word = command.words[0]
+        subparser = commands.add_parser(word, help=command.purpose, description=command.purpose)
+        subparser.set_defaults(module=command.module)
+        if word == chosen:
+            importlib.import_module(command.module).configure(subparser)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code; an OperatorError becomes one line and exit code 2."""
-    parser = build_parser()
-    args = parser.parse_args(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    args = build_parser(words[0] if words else None).parse_args(words)
     try:
         return int(importlib.import_module(args.module).run(args))
     except OperatorError as error:

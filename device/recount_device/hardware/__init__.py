@@ -1,0 +1,1 @@
+"""What only a Raspberry Pi has: its camera, its GPIO. Imported where the config chooses it."""

@@ -1,0 +1,257 @@
+"""What device and host say: records from the outbox in their order, crops behind them, orders back.
+
+No I/O: bytes and times in, bytes out, and a JournalReader. The thread and the sockets are in host_link. A
+record is sent from where the host says it stands (`welcome`), and again from there after any loss: the host
+takes each once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from recount_protocol import tally_messages
+from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, Delivery
+from recount_protocol.errors import MessageError
+
+from recount_device.journal import JournalReader
+from recount_device.program_store import MAX_PROGRAM_BYTES
+
+RESEND_MS = 300
+KEEPALIVE_MS = 500
+DEAD_MS = 8000
+RECORDS_AT_ONCE = 16
+MAX_CROP_PARTS_UNDER_WAY = 2
+"""A new record waits for no more parts of a crop than these."""
+
+
+@dataclass(frozen=True)
+class Received:
+    """An order of the host, or a program that has arrived whole (`program_arrived`: program, content)."""
+
+    kind: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Introduction:
+    """Who this device is."""
+
+    device: str
+    name: str
+    public_key: bytes
+    software: str
+    firmware: str
+
+
+class Desk(Protocol):
+    """Where the session leaves what came, and finds what is to be told."""
+
+    def put(self, received: Received) -> None:
+        """Take an order or a program."""
+        ...
+
+    def set_present(self, present: bool, refusal: str = "") -> None:
+        """Hear whether the host takes this device."""
+        ...
+
+    @property
+    def state(self) -> tuple[str, str]:
+        """What the panel shows: its key and its text."""
+        ...
+
+    @property
+    def program_wanted(self) -> bytes:
+        """The hash of the program that is wanted; empty for none."""
+        ...
+
+
+ORDERS = ("assign_run", "close_run", "void_batch", "settle_doubt")
+
+
+class HostSession:
+    """The device's end of the link to the host, over any number of connections."""
+
+    def __init__(
+        self,
+        reader: JournalReader,
+        introduction: Introduction,
+        desk: Desk,
+        boot_id: int,
+        part_bytes: int = tally_messages.PART_BYTES,
+    ) -> None:
+        self._reader = reader
+        self._introduction = introduction
+        self._desk = desk
+        self._part_bytes = part_bytes
+        self._delivery = Delivery(
+            tally_messages.VERSION,
+            tally_messages.TABLE_HASH,
+            boot_id,
+            tally_messages.MAX_PAYLOAD_BYTES,
+            resend_ms=RESEND_MS,
+            keepalive_ms=KEEPALIVE_MS,
+            dead_ms=DEAD_MS,
+        )
+        self.refused = False
+        """Whether the host does not take this device now: wait before the next try."""
+        self._forget()
+
+    def _forget(self) -> None:
+        self._welcomed = False
+        self._next_record = 0
+        self._crop_from = 0
+        self._crop: tuple[int, bytes, bytes] | None = None
+        self._crop_offset = 0
+        self._crop_search_done_at = -1
+        self._state_told: tuple[str, str] | None = None
+        self._program = b""
+        self._content = bytearray()
+
+    def restart(self) -> None:
+        """Begin anew on a fresh connection."""
+        self._delivery.reset()
+        self._delivery.receive(b"", 0)
+        self._forget()
+        self.refused = False
+        self._desk.set_present(present=False)
+
+    def receive(self, data: bytes, now_ms: int) -> None:
+        """Take bytes from the host."""
+        for kind, content in self._delivery.receive(data, now_ms):
+            if kind == CONNECTED:
+                self._introduce()
+            elif kind == PAYLOAD and isinstance(content, bytes):
+                self._take(content)
+            elif kind == LOST:
+                self._forget()
+                self._desk.set_present(present=False)
+            else:
+                self._refuse(str(content))
+
+    def output(self, now_ms: int) -> bytes:
+        """Return the bytes to write now: records first, then words, then crops."""
+        if self._welcomed:
+            self._send_records()
+            self._send_state()
+            self._ask_for_program()
+            self._send_crops()
+        return self._delivery.output(now_ms)
+
+    def next_deadline_ms(self, now_ms: int) -> int:
+        """Return when `receive` and `output` are due at the latest."""
+        return self._delivery.next_deadline_ms(now_ms)
+
+    # --- what comes ---
+
+    def _introduce(self) -> None:
+        next_n, head = self._reader.head()
+        self._send("introduce", **vars(self._introduction), next_n=next_n, head=head)
+
+    def _take(self, payload: bytes) -> None:
+        try:
+            kind, fields = tally_messages.unpack(payload)
+        except MessageError as error:
+            self._refuse(f"The host says what no host says ({error}): install the same release at both ends.")
+            return
+        if kind == "welcome":
+            self._take_welcome(fields["next_n"], fields["crop_n"])
+        elif kind == "crop_taken":
+            self._crop_from = max(self._crop_from, fields["n"] + 1)
+            self._crop = None
+            self._crop_search_done_at = -1
+        elif kind == "program_part":
+            self._take_program_part(fields)
+        elif kind == "refused":
+            self._refuse(fields["why"])
+        elif kind in ORDERS:
+            self._desk.put(Received(kind, fields))
+
+    def _take_welcome(self, next_n: int, crop_n: int) -> None:
+        own_next_n, _ = self._reader.head()
+        if next_n > own_next_n:
+            self._refuse(
+                "The host has later records of this device than its journal: the journal is an old copy. "
+                "Feed nothing. Call the technician."
+            )
+            return
+        self._welcomed = True
+        self._next_record = next_n
+        self._crop_from = crop_n or next_n
+        self._crop = None
+        self._crop_search_done_at = -1
+        self._desk.set_present(present=True)
+
+    def _refuse(self, why: str) -> None:
+        self._forget()
+        self.refused = True
+        self._desk.set_present(present=False, refusal=why)
+
+    def _take_program_part(self, fields: Mapping[str, Any]) -> None:
+        if fields["program"] != self._program or fields["offset"] != len(self._content):
+            return
+        if fields["total"] > MAX_PROGRAM_BYTES or not fields["part"]:
+            self._program = b""
+            self._refuse("The host sends a contest program that is too long or empty. Call the technician.")
+            return
+        self._content += fields["part"]
+        if len(self._content) < fields["total"]:
+            self._send("program_wanted", program=self._program, offset=len(self._content))
+            return
+        self._desk.put(
+            Received("program_arrived", {"program": self._program, "content": bytes(self._content)})
+        )
+        self._program = b""
+        self._content = bytearray()
+
+    # --- what goes ---
+
+    def _send(self, kind: str, **fields: object) -> None:
+        self._delivery.send(tally_messages.pack(kind, **fields))
+
+    def _send_records(self) -> None:
+        while self._delivery.can_send:
+            stored = self._reader.records_from(self._next_record, RECORDS_AT_ONCE)
+            if not stored:
+                return
+            for item in stored:
+                if not self._delivery.can_send:
+                    return
+                self._send("record", record=item.record, signature=item.signature)
+                self._next_record = item.n + 1
+
+    def _send_state(self) -> None:
+        state = self._desk.state
+        if state[0] and state != self._state_told and self._delivery.can_send:
+            self._state_told = state
+            self._send("device_state", state=state[0], note=state[1])
+
+    def _ask_for_program(self) -> None:
+        wanted = self._desk.program_wanted
+        if wanted and wanted != self._program and self._delivery.can_send:
+            self._program = wanted
+            self._content = bytearray()
+            self._send("program_wanted", program=wanted, offset=0)
+
+    def _send_crops(self) -> None:
+        while self._delivery.can_send and self._delivery.unacknowledged < MAX_CROP_PARTS_UNDER_WAY:
+            if self._crop is None and not self._find_crop():
+                return
+            assert self._crop is not None
+            n, digest, png = self._crop
+            if self._crop_offset >= len(png):
+                return  # all of it is sent; `crop_taken` leads on
+            part = png[self._crop_offset : self._crop_offset + self._part_bytes]
+            self._send("crop_part", n=n, offset=self._crop_offset, total=len(png), sha256=digest, part=part)
+            self._crop_offset += len(part)
+
+    def _find_crop(self) -> bool:
+        """Take up the next crop whose record was sent; the journal is searched only for new records."""
+        if self._crop_search_done_at == self._next_record:
+            return False
+        found = self._reader.crop_from(self._crop_from)
+        if found is None or found[0] >= self._next_record:
+            self._crop_search_done_at = self._next_record
+            return False
+        self._crop = found
+        self._crop_offset = 0
+        return True

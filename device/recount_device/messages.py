@@ -1,0 +1,146 @@
+"""Every text the panel shows: one table. No text holds a count, a fate, a choice or a vote.
+
+`key` is the kind of situation, the same for all texts that ask for the same step; the host's page shows it
+too. Texts are short, one step after the other, in words that need no training.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from recount_device.panel import Message
+
+
+class Text(NamedTuple):
+    """One entry of the table."""
+
+    key: str
+    text: str
+    """May name {sheet} and {why}."""
+    question: str | None = None
+    ready: bool = False
+    attention: bool = False
+
+
+MESSAGES: Mapping[str, Text] = {
+    "starting": Text("idle", "The device is starting."),
+    "no_host": Text("idle", "The host does not answer. Wait, or check the cable to the host."),
+    "no_run": Text("idle", "No precinct is assigned to this device. Wait for the host."),
+    "program_awaited": Text("idle", "The contest program is on its way from the host. Wait."),
+    "host_refuses": Text("idle", "The host does not take this device: {why}", attention=True),
+    "order_refused": Text("idle", "{why}", attention=True),
+    "stopping": Text("idle", "The device is being switched off. Wait."),
+    "press_start": Text(
+        "press_start", "Put the stack on the hopper, then press Start.", "Press Start.", ready=True
+    ),
+    "paused": Text(
+        "press_start",
+        "Feeding is paused. {why} Press Start to go on, or End batch.",
+        "Press Start or End batch.",
+        ready=True,
+    ),
+    "after_void": Text(
+        "press_start",
+        "The batch is void. Put all its sheets back on the hopper, then press Start.",
+        "Press Start.",
+        ready=True,
+    ),
+    "feeding": Text("feeding", "Feeding.", ready=True),
+    "hopper_empty": Text(
+        "hopper_empty",
+        "The hopper is empty. Put more sheets of this batch on it and press Start, or press End batch.",
+        "Press Start or End batch.",
+        ready=True,
+    ),
+    "batch_full": Text(
+        "hopper_empty", "This batch is full. Press End batch.", "Press End batch.", ready=True
+    ),
+    "take_out": Text(
+        "take_out_and_return",
+        "Sheet {sheet}: {why} Open the cover, take the sheet out, close the cover. "
+        "Put the sheet back on top of the hopper, then press Confirm.",
+        "Is the sheet back on the hopper? Press Confirm.",
+        attention=True,
+    ),
+    "came_back": Text(
+        "take_out_and_return",
+        "Sheet {sheet} came back. {why} Put it back on top of the hopper, then press Confirm.",
+        "Is the sheet back on the hopper? Press Confirm.",
+        attention=True,
+    ),
+    "take_apart": Text(
+        "take_out_and_return",
+        "Two sheets came back together. Separate them, put both back on top of the hopper, "
+        "then press Confirm.",
+        "Are both sheets back on the hopper? Press Confirm.",
+        attention=True,
+    ),
+    "to_tray": Text(
+        "take_out_to_tray",
+        "Sheet {sheet}: {why} It is the second time. Open the cover, take the sheet out, close the cover. "
+        "Lay the sheet on top in the tray NOT ACCEPTED, then press Confirm.",
+        "Is the sheet in the tray NOT ACCEPTED? Press Confirm.",
+        attention=True,
+    ),
+    "ask_officials": Text(
+        "ask_officials",
+        "Sheet {sheet}: nobody saw where it went. Do not move any sheet. "
+        "Call the two officials: they look where it lies and tell the host.",
+        "Wait for the officials.",
+        attention=True,
+    ),
+    "batch_void_needed": Text(
+        "batch_void_needed",
+        "This batch cannot be closed: {why}. Keep all its sheets together. "
+        "Call the two officials: they void the batch at the host, and all its sheets are fed again.",
+        "Wait for the officials.",
+        attention=True,
+    ),
+    "no_feeder": Text(
+        "fault", "The feeder does not answer. Check its power and its cable. {why}", attention=True
+    ),
+    "path_not_clear": Text(
+        "take_out_and_return",
+        "There is still a sheet in the feeder. Open the cover, take it out, close the cover. "
+        "Then press Confirm again.",
+        "Is the feeder empty? Press Confirm.",
+        attention=True,
+    ),
+    "cover_open": Text(
+        "fault",
+        "The cover is open. Close it, then press the button again.",
+        "Close the cover.",
+        attention=True,
+    ),
+    "stop_button": Text(
+        "fault",
+        "The stop button is pressed. Pull it out, then press the button again.",
+        "Release the stop button.",
+        attention=True,
+    ),
+    "disk_full": Text(
+        "fault", "The device's disk is nearly full. Nothing is fed. Call the technician.", attention=True
+    ),
+    "fault": Text("fault", "{why}", attention=True),
+}
+"""name -> what is shown."""
+
+STOP_SENTENCES: Mapping[str, str] = {
+    "pick_failed": "The feeder could not pull in a sheet. Straighten the stack.",
+    "stop": "The Stop button of the panel was pressed.",
+    "restart": "The device started anew in the middle of this batch.",
+    "refused": "The feeder did not take the command to feed.",
+}
+"""Why feeding is paused, where no reason of reasons.PATH_REASONS tells it."""
+
+
+def message(name: str, *, sheet: int = 0, why: str = "") -> Message:
+    """Return the panel's message of this name."""
+    entry = MESSAGES[name]
+    text = " ".join(entry.text.format(sheet=sheet, why=why).split())
+    return Message(
+        entry.key,
+        text,
+        sheet,
+        entry.question,
+        {"ready": entry.ready, "attention": entry.attention},
+    )

@@ -1,0 +1,180 @@
+"""What the host orders, and what the device makes of it. The host repeats each order until the record comes.
+
+So every order may come any number of times, at any moment, and is either done once, done already, or not yet
+possible.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from recount_classifier.program import Program
+from recount_protocol.records import TRAINING
+
+from recount_device.errors import OperatorError
+from recount_device.passage import Passage
+from recount_device.program_store import ProgramStore
+from recount_device.scribe import Scribe
+
+
+class Order(Protocol):
+    """One message of the host that orders something."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind in the table of tally messages."""
+        ...
+
+    @property
+    def fields(self) -> Mapping[str, Any]:
+        """Its fields."""
+        ...
+
+
+class Programs(Protocol):
+    """Whoever brings programs from the host."""
+
+    def want_program(self, program_hash: bytes) -> None:
+        """Ask the host for a program; asking again changes nothing."""
+        ...
+
+
+class Orders:
+    """The host's orders, obeyed between two sheets."""
+
+    def __init__(
+        self,
+        scribe: Scribe,
+        passage: Passage,
+        store: ProgramStore,
+        programs: Programs,
+        software: str,
+        firmware: str,
+    ) -> None:
+        self._scribe = scribe
+        self._passage = passage
+        self._store = store
+        self._programs = programs
+        self._software = software
+        self._firmware = firmware
+        self.program: Program | None = None
+        """The program of the open run."""
+        self.refusal = ""
+        """Why the last order was not obeyed, in a sentence for the panel and the host's page."""
+        self.void_wanted = False
+        """Whether the open batch is to be voided as soon as no sheet is in motion."""
+        self.batch_was_voided = False
+        """Whether the last batch ended as void: its sheets have to be fed again."""
+        self._obey_kind: Mapping[str, Callable[[Mapping[str, Any]], None]] = {
+            "assign_run": self._assign_run,
+            "close_run": self._close_run,
+            "void_batch": self._void_batch,
+            "settle_doubt": self._settle_doubt,
+            "program_arrived": self._program_arrived,
+        }
+
+    def obey(self, order: Order) -> None:
+        """Do what the host orders, if it can be done now and was not done before."""
+        self._obey_kind[order.kind](order.fields)
+
+    def load_program(self) -> None:
+        """Have the open run's program at hand: from the disk, else from the host."""
+        run = self._scribe.history.run
+        if run is None or self.program is not None:
+            return
+        self.program = self._store.load(run.program_hash)
+        if self.program is None:
+            self._programs.want_program(run.program_hash)
+
+    def _assign_run(self, fields: Mapping[str, Any]) -> None:
+        history = self._scribe.history
+        if fields["run"] in history.runs_ended or (history.run and history.run.run == fields["run"]):
+            return
+        if history.run is not None:
+            self.refusal = (
+                f"Run {fields['run']} cannot begin: run {history.run.run} is open. End it at the host."
+            )
+        elif fields["mode"] != TRAINING:
+            self.refusal = (
+                f"Mode {fields['mode']} is refused: this release has no logic-and-accuracy gate. "
+                "Only training runs are allowed."
+            )
+        else:
+            self._open_run(fields)
+
+    def _open_run(self, fields: Mapping[str, Any]) -> None:
+        try:
+            program = self._store.load(fields["program"])
+        except OperatorError as error:
+            self.refusal = str(error)
+            return
+        if program is None:
+            self._programs.want_program(fields["program"])
+            return
+        if program.key != fields["contest"]:
+            self.refusal = f"Run {fields['run']} cannot begin: its program is for the contest {program.key}."
+            return
+        self.refusal = ""
+        self.program = program
+        self.batch_was_voided = False
+        body = {key: fields[key] for key in ("precinct", "contest", "program", "mode")}
+        self._scribe.write(
+            self._scribe.of_run(
+                fields["run"], "run_opened", {**body, "software": self._software, "firmware": self._firmware}
+            )
+        )
+
+    def _program_arrived(self, fields: Mapping[str, Any]) -> None:
+        try:
+            self._store.add(fields["program"], fields["content"])
+        except OperatorError as error:
+            self.refusal = str(error)
+        else:
+            self.load_program()
+
+    def _close_run(self, fields: Mapping[str, Any]) -> None:
+        history = self._scribe.history
+        if history.run is None or history.run.run != fields["run"]:
+            return
+        if history.batch is not None:
+            self.refusal = "The run cannot be ended: a batch is open. Press End batch first."
+            return
+        self.refusal = ""
+        self._scribe.write(self._scribe.of_run(fields["run"], "run_closed", {}))
+        self.program = None
+
+    def _void_batch(self, fields: Mapping[str, Any]) -> None:
+        history = self._scribe.history
+        number = fields["batch"]
+        if history.batches.get(number) != fields["run"] or number in history.batches_voided:
+            return
+        is_open = history.batch is not None and history.batch.number == number
+        if is_open and self._passage.in_motion:
+            self.void_wanted = True  # feeding pauses; the host says it again
+            return
+        if is_open:
+            self._passage.drop()
+        self.void_wanted = False
+        self.batch_was_voided = True
+        self._scribe.write(
+            self._scribe.of_run(
+                fields["run"],
+                "batch_voided",
+                {"reason": fields["reason"], "by": list(fields["by"])},
+                number,
+            )
+        )
+
+    def _settle_doubt(self, fields: Mapping[str, Any]) -> None:
+        batch, doubt = self._scribe.batch, self._passage.doubt
+        if batch is None or doubt is None:
+            return
+        if (batch.run, batch.number, doubt.number) != (fields["run"], fields["batch"], fields["sheet"]):
+            return
+        if not self._passage.may_settle_as(fields["fate"]):
+            self.refusal = (
+                f"Sheet {doubt.number} was not sent there: lay it on the hopper or in the tray NOT ACCEPTED, "
+                "and settle it so."
+            )
+            return
+        self.refusal = ""
+        self._passage.settle(fields["fate"], fields["by"])

@@ -1,0 +1,431 @@
+"""The passage of one sheet: what the feeder tells of it, the picture, the verdict, the records, the end.
+
+The order is the safety: the number is on the disk before the feeder hears it; `sheet_judged` is on the disk
+before the diverter moves; `sheet_landed` is written when the bin's sensor saw the sheet. A sheet without a
+verdict may be read anew after it was given back; a sheet with one never is.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from hashlib import sha256
+from typing import Any
+
+from recount_classifier.program import Program
+from recount_classifier.reading import Reading
+from recount_protocol.fates import NOT_ACCEPTED, RETURNED
+
+from recount_device import sheet_life
+from recount_device.camera import Camera, Page, check_pages
+from recount_device.clock import Clock
+from recount_device.errors import CameraFault
+from recount_device.feeder_link import Feeder
+from recount_device.feeder_words import BACK, Report, exit_number
+from recount_device.journal import Entry
+from recount_device.pictures import encode_png
+from recount_device.reasons import second_time_tray
+from recount_device.scribe import Scribe
+from recount_device.sheet_life import Event, State
+
+ReadSheet = Callable[[Sequence[Page], Program], Reading]
+"""Both steps of reading, from the pictures of a sheet to its verdict."""
+
+NOTHING_PICKED = ("hopper_empty", "pick_failed")
+"""Stops that leave no sheet in the path."""
+DRIVEN_BACK = ("double_feed", "over_long", "short_sheet", "halt", "station_silent")
+"""Stops after which the feeder may drive the sheet out itself; where it refuses, a person takes it out."""
+
+
+class Step(Enum):
+    """What the operator is asked to do with a sheet, and to confirm."""
+
+    TAKE_OUT = "take_out"
+    """Take it out of the path and put it back on the hopper."""
+    CAME_BACK = "came_back"
+    """It was driven out: put it back on the hopper."""
+    TAKE_APART = "take_apart"
+    """Two sheets were driven out together: put both back on the hopper."""
+    TO_TRAY = "to_tray"
+    """Take it out of the path and lay it in the not-accepted tray."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to the operator."""
+
+    step: Step
+    sheet: int
+    reasons: tuple[str, ...]
+
+
+@dataclass
+class Sheet:
+    """The sheet under way."""
+
+    number: int
+    boot: int
+    """The boot of the feeder's board that was asked to feed it."""
+    state: State = State.ASKED
+    fate: str = ""
+    """Its verdict, once it has one."""
+    reasons: list[str] = field(default_factory=list[str])
+    """Why it has to come back, where it has to."""
+    length_mm: int = 0
+
+    def happen(self, event: Event) -> None:
+        """Go where the table of sheet_life leads; raises NotAllowed."""
+        self.state = sheet_life.after(self.state, event)
+
+    @property
+    def has_verdict(self) -> bool:
+        """Whether it may never be read again."""
+        return self.state in (State.JUDGED, State.IN_DOUBT)
+
+
+class Passage:
+    """The sheet under way, if there is one, and what is asked of the operator about the last one."""
+
+    def __init__(
+        self, scribe: Scribe, feeder: Feeder, camera: Camera, clock: Clock, read_sheet: ReadSheet
+    ) -> None:
+        self._scribe = scribe
+        self._feeder = feeder
+        self._camera = camera
+        self._clock = clock
+        self._read_sheet = read_sheet
+        self.sheet: Sheet | None = None
+        self.ask: Ask | None = None
+        self.faults: list[tuple[str, str]] = []
+        """What the feeder did that no feeder does, for the station to record: word, detail."""
+        self._recover()
+
+    def _recover(self) -> None:
+        """Take up the sheet that was under way when the device stopped; the board's report tells the rest."""
+        batch, feeding = self._scribe.batch, self._scribe.journal.feeding
+        if batch is None:
+            return
+        for judged in batch.unresolved():
+            state = State.IN_DOUBT if judged.in_doubt else State.JUDGED
+            self.sheet = Sheet(judged.sheet, judged.boot, state, judged.fate)
+        if feeding.batch == batch.number and feeding.sheet > self._scribe.history.last_sheet:
+            self.sheet = Sheet(feeding.sheet, feeding.boot, State.ASKED, reasons=["restart"])
+
+    @property
+    def idle(self) -> bool:
+        """Whether no sheet is under way and nothing is asked of the operator."""
+        return self.sheet is None and self.ask is None
+
+    @property
+    def in_motion(self) -> bool:
+        """Whether a sheet is under way that needs no person."""
+        return self.sheet is not None and self.sheet.state not in (State.STUCK, State.IN_DOUBT)
+
+    @property
+    def doubt(self) -> Sheet | None:
+        """The sheet that the officials have to settle."""
+        return self.sheet if self.sheet is not None and self.sheet.state is State.IN_DOUBT else None
+
+    def feed(self) -> None:
+        """Reserve the next number, durably, and have the feeder pick a sheet under it."""
+        assert self.idle, "a sheet is fed only when the one before has ended"
+        number = self._scribe.journal.feeding.sheet + 1
+        self._scribe.journal.reserve(number, self._scribe.open_batch().number, self._scribe.boot)
+        self.sheet = Sheet(number, self._scribe.boot)
+        self._feeder.send("feed", sheet=number)
+
+    def drop(self) -> None:
+        """Forget the sheet under way: its batch is void, and it is fed again with all the others."""
+        self.sheet = None
+        self.ask = None
+
+    # --- what the feeder tells ---
+
+    def entered(self, number: int) -> None:
+        """Hear that a leading edge reached the entry."""
+        if (
+            self.sheet is None
+            and number == self._scribe.journal.feeding.sheet
+            and self._scribe.batch is not None
+        ):
+            # The feeder had stopped before the sheet came, and it slid in after all.
+            self.sheet = Sheet(number, self._scribe.boot, State.STUCK, reasons=["jam"])
+            self._ask_for_it(self.sheet)
+        elif self._is(number):
+            self._sheet_of(number).happen(Event.ENTERED)
+
+    def came_to_rest(self, number: int, length_mm: int, program: Program) -> None:
+        """Hear that the sheet rests under the camera: look at it, and send it where it belongs."""
+        if not self._is(number):
+            return
+        sheet = self._sheet_of(number)
+        sheet.length_mm = length_mm
+        sheet.happen(Event.CAME_TO_REST)
+        if "restart" in sheet.reasons:
+            self._send_back(sheet)
+        else:
+            self._look(sheet, program)
+
+    def landed(self, number: int, exit_name: str) -> None:
+        """Hear that a trailing edge passed an exit's sensor."""
+        if not self._is(number):
+            return
+        sheet = self._sheet_of(number)
+        if sheet.state is State.IN_DOUBT:
+            return  # the officials were called; what they see decides
+        if exit_name == BACK:
+            self._fell_back(sheet)
+        elif sheet.state is State.JUDGED and exit_name == sheet.fate:
+            sheet.happen(Event.SEEN_LANDING)
+            self._scribe.write(
+                self._scribe.of_sheet(
+                    "sheet_landed", sheet.boot, {"sheet": number, "bin": exit_name, "by": "feeder"}
+                )
+            )
+            self.sheet = None
+        else:
+            self._lose_trace(sheet, "wrong_exit", "the feeder saw it at another exit than it was sent to")
+
+    def stopped(self, number: int, reason: str) -> None:
+        """Hear that the feeder stopped; `number` is 0 where it sees no sheet in the path."""
+        sheet = self.sheet
+        if sheet is None or sheet.state is State.IN_DOUBT:
+            return
+        if number not in (0, sheet.number):
+            self._lose_trace(sheet, "unexpected_sheet", "the feeder names another sheet")
+        elif number == 0 and sheet.state is State.ASKED:
+            sheet.happen(Event.NOTHING_PICKED)
+            self.sheet = None
+        elif sheet.has_verdict:
+            sheet.happen(Event.FEEDER_STOPPED)
+            self._put_in_doubt(sheet, f"the feeder stopped before it was seen to land: {reason}")
+        else:
+            sheet.happen(Event.FEEDER_STOPPED)
+            self._stuck(sheet, reason)
+
+    def refused(self, command: str, number: int) -> bool:
+        """Hear that the feeder did not obey; return whether a report has to tell what is so."""
+        sheet = self.sheet
+        if sheet is None or number != sheet.number:
+            return False
+        if command == "divert" and sheet.state is State.BACKING:
+            sheet.happen(Event.FEEDER_STOPPED)
+            self._ask_for_it(sheet)
+            return False
+        return command in ("feed", "divert")
+
+    def board_tells(self, report: Report, program: Program | None) -> None:
+        """Bring the sheet into line with the board's report, after a restart of either or a lost cable."""
+        sheet = self.sheet
+        if sheet is None or sheet.state in (State.IN_DOUBT, State.STUCK):
+            return
+        if sheet.boot != self._scribe.boot:
+            self._lose_trace(sheet, "path_not_clear", "the feeder's board started anew")
+        elif report.sheet == sheet.number:
+            self._still_inside(sheet, report, program)
+        elif report.last_sheet == sheet.number:
+            self.landed(sheet.number, report.last_exit)
+        elif sheet.state is State.ASKED and not self._scribe.open_batch().entries_outstanding():
+            sheet.happen(Event.NOTHING_PICKED)
+            self.sheet = None
+        else:
+            self._lose_trace(sheet, "taken_out", "it is no longer in the feeder, and was not seen to land")
+
+    def _still_inside(self, sheet: Sheet, report: Report, program: Program | None) -> None:
+        if report.state == "stopped":
+            if report.stop_reason in NOTHING_PICKED and not self._scribe.open_batch().entries_outstanding():
+                sheet.happen(Event.NOTHING_PICKED)
+                self.sheet = None
+            else:
+                self.stopped(sheet.number, report.stop_reason)
+        elif report.state == "at_camera":
+            if sheet.state is State.JUDGED:
+                self._send(sheet, sheet.fate)
+            elif program is None or sheet.reasons:
+                self._send_back(sheet)
+            else:
+                self.came_to_rest(sheet.number, sheet.length_mm, program)
+
+    # --- the verdict ---
+
+    def _look(self, sheet: Sheet, program: Program) -> None:
+        try:
+            pages = self._camera.capture(self._clock.now_us())
+            check_pages(pages)
+        except CameraFault as fault:
+            self.faults.append(("camera_fault", str(fault)))
+            self._return_or_tray(sheet, ("camera_fault",))
+            return
+        reading = self._read_sheet(pages, program)
+        if reading.fate == RETURNED:
+            self._return_or_tray(sheet, tuple(reading.reasons))
+        else:
+            self._judge(sheet, reading)
+
+    def _judge(self, sheet: Sheet, reading: Reading) -> None:
+        evidence = reading.evidence
+        crop = b"" if evidence is None else encode_png(evidence.crop)
+        self._put_verdict(
+            sheet,
+            reading.fate,
+            {
+                "choices": list(reading.choices),
+                "reasons": list(reading.reasons),
+                "style": "" if evidence is None else evidence.style_id,
+                "evidence": {} if evidence is None else evidence.to_fields(),
+                "crop_sha256": sha256(crop).digest() if crop else b"",
+                "crop_bytes": len(crop),
+            },
+            crop,
+        )
+
+    def _put_verdict(self, sheet: Sheet, fate: str, fields: dict[str, Any], crop: bytes = b"") -> None:
+        """Write the verdict to the disk; only then have the diverter move."""
+        entry = self._verdict(sheet, fate, fields, crop)
+        sheet.happen(Event.GOT_VERDICT)
+        self._scribe.write(entry)
+        sheet.fate = fate
+        self._send(sheet, fate)
+
+    def _verdict(self, sheet: Sheet, fate: str, fields: dict[str, Any], crop: bytes = b"") -> Entry:
+        body: dict[str, Any] = {
+            "sheet": sheet.number,
+            "fate": fate,
+            **fields,
+            "length_mm": sheet.length_mm,
+            "place": self._scribe.place_in(fate),
+        }
+        return self._scribe.of_sheet("sheet_judged", sheet.boot, body, crop)
+
+    @staticmethod
+    def _without_reading(reasons: Sequence[str]) -> dict[str, Any]:
+        return {
+            "choices": [],
+            "reasons": list(reasons),
+            "style": "",
+            "evidence": {},
+            "crop_sha256": b"",
+            "crop_bytes": 0,
+        }
+
+    def _send(self, sheet: Sheet, exit_name: str) -> None:
+        self._feeder.send("divert", sheet=sheet.number, exit=exit_number(exit_name))
+
+    # --- coming back ---
+
+    def _is_second_time(self, reasons: Sequence[str]) -> bool:
+        """Return whether the sheet before came back for one of these reasons: people count this one by hand."""
+        before = self._scribe.open_batch().returned_last
+        return any(reason in before and second_time_tray(reason) for reason in reasons)
+
+    def _return_or_tray(self, sheet: Sheet, reasons: tuple[str, ...]) -> None:
+        if self._is_second_time(reasons):
+            self._put_verdict(sheet, NOT_ACCEPTED, self._without_reading(reasons))
+        else:
+            sheet.reasons.extend(reasons)
+            self._send_back(sheet)
+
+    def _send_back(self, sheet: Sheet) -> None:
+        sheet.happen(Event.SENT_BACK)
+        self._send(sheet, BACK)
+
+    def _fell_back(self, sheet: Sheet) -> None:
+        if sheet.has_verdict:
+            self._lose_trace(sheet, "wrong_exit", "the feeder saw it come back out")
+            return
+        sheet.happen(Event.FELL_BACK)
+        self._end_returned(sheet, "entry")
+        together = "double_feed" in sheet.reasons
+        self.ask = Ask(Step.TAKE_APART if together else Step.CAME_BACK, sheet.number, tuple(sheet.reasons))
+
+    def _end_returned(self, sheet: Sheet, out: str) -> None:
+        reasons = list(dict.fromkeys(sheet.reasons))
+        self._scribe.write(
+            self._scribe.of_sheet(
+                "sheet_returned", sheet.boot, {"sheet": sheet.number, "reasons": reasons, "out": out}
+            )
+        )
+        self.sheet = None
+
+    def _stuck(self, sheet: Sheet, reason: str) -> None:
+        """Do what follows where the feeder stands with the sheet inside, and it has no verdict."""
+        if reason not in sheet.reasons and not (reason == "station_silent" and sheet.reasons):
+            sheet.reasons.append(reason)
+        if reason in DRIVEN_BACK and not self._is_second_time(sheet.reasons):
+            self._send_back(sheet)
+        else:
+            self._ask_for_it(sheet)
+
+    def _ask_for_it(self, sheet: Sheet) -> None:
+        # Into the tray by hand only where the feeder counted it in: else I9 could never hold.
+        to_tray = self._is_second_time(sheet.reasons) and self._scribe.open_batch().entries_outstanding() > 0
+        self.ask = Ask(Step.TO_TRAY if to_tray else Step.TAKE_OUT, sheet.number, tuple(sheet.reasons))
+
+    def _lose_trace(self, sheet: Sheet, reason: str, why: str) -> None:
+        sheet.happen(Event.TRACE_LOST)
+        self.faults.append((reason, why))
+        if sheet.state is State.IN_DOUBT:
+            self._put_in_doubt(sheet, why)
+        else:
+            if reason not in sheet.reasons:
+                sheet.reasons.append(reason)
+            self._ask_for_it(sheet)
+
+    def _put_in_doubt(self, sheet: Sheet, why: str) -> None:
+        self._scribe.write(
+            self._scribe.of_sheet("sheet_in_doubt", sheet.boot, {"sheet": sheet.number, "why": why})
+        )
+
+    # --- what people tell ---
+
+    def confirmed(self) -> None:
+        """Hear that the operator did what was asked; the path was found clear."""
+        ask, sheet, self.ask = self.ask, self.sheet, None
+        if ask is None or sheet is None:
+            return
+        if ask.step is Step.TO_TRAY:
+            self._laid_in_tray(sheet)
+        elif sheet.state is State.STUCK:
+            sheet.happen(Event.TAKEN_OUT)
+            outstanding = self._scribe.open_batch().entries_outstanding()
+            self._end_returned(sheet, "hand" if outstanding > 0 else "entry")
+
+    def _laid_in_tray(self, sheet: Sheet) -> None:
+        sheet.happen(Event.LAID_IN_TRAY)
+        verdict = self._verdict(
+            sheet, NOT_ACCEPTED, self._without_reading(list(dict.fromkeys(sheet.reasons)))
+        )
+        landing = self._scribe.of_sheet(
+            "sheet_landed", sheet.boot, {"sheet": sheet.number, "bin": NOT_ACCEPTED, "by": "hand"}
+        )
+        self._scribe.write(verdict, landing)
+        self.sheet = None
+
+    def settle(self, fate: str, by: Sequence[str]) -> None:
+        """Hear from the officials where the sheet in doubt lies."""
+        sheet = self.doubt
+        assert sheet is not None, "only a sheet in doubt is settled"
+        sheet.happen(Event.PEOPLE_SETTLED)
+        self._scribe.write(
+            self._scribe.of_sheet(
+                "doubt_settled", sheet.boot, {"sheet": sheet.number, "fate": fate, "by": list(by)}
+            )
+        )
+        self.sheet = None
+
+    def may_settle_as(self, fate: str) -> bool:
+        """Return whether the sheet in doubt can be said to lie there: where it was sent, or with people."""
+        return self.doubt is not None and fate in (self.doubt.fate, NOT_ACCEPTED, RETURNED)
+
+    def _is(self, number: int) -> bool:
+        """Return whether `number` is the sheet under way; another one is a fault of the feeder, on record."""
+        if self.sheet is not None and self.sheet.number == number:
+            return True
+        self.faults.append(
+            ("unexpected_sheet", f"the feeder speaks of sheet {number}, which is not under way")
+        )
+        return False
+
+    def _sheet_of(self, number: int) -> Sheet:
+        assert self.sheet is not None
+        assert self.sheet.number == number
+        return self.sheet

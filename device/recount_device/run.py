@@ -1,0 +1,203 @@
+"""`recount-device run DEVICE.toml`: the device at work, until it is told to stop.
+
+Prints what the panel shows, a line a change; with --json one object a line. States only: no count, choice or
+vote is ever printed.
+"""
+
+import argparse
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from recount_classifier.reading import read_sheet
+
+from recount_device.camera import Camera
+from recount_device.clock import Clock, MonotonicClock
+from recount_device.config import SIMULATED, Config, read_config
+from recount_device.errors import OperatorError
+from recount_device.feeder_link import FeederLink, new_boot_id
+from recount_device.host_link import HostLink
+from recount_device.host_session import Introduction
+from recount_device.identity import open_identity
+from recount_device.journal import Journal
+from recount_device.orders import Orders
+from recount_device.panel import Message, Panel
+from recount_device.passage import Passage
+from recount_device.program_store import ProgramStore
+from recount_device.scribe import Scribe
+from recount_device.serial_port import find_port
+from recount_device.software import firmware_name, software_hash
+from recount_device.station import Station
+
+GRACE_US = 10_000_000
+"""How long a sheet in motion may take to come to its end when the device is told to stop."""
+
+
+@dataclass
+class Parts:
+    """The parts of the device that stand in the world, real or simulated."""
+
+    clock: Clock
+    camera: Camera
+    panel: Panel
+    find_feeder: Callable[[], str]
+
+
+class PrintingPanel:
+    """A panel whose messages are also printed, for the log and for programs that watch the device."""
+
+    def __init__(self, panel: Panel, *, as_json: bool) -> None:
+        self._panel = panel
+        self._as_json = as_json
+
+    def show(self, message: Message) -> None:
+        """Show and print it."""
+        self._panel.show(message)
+        line = (
+            json.dumps({"panel": message.to_fields()}) if self._as_json else f"{message.key}: {message.text}"
+        )
+        print(line, flush=True)
+
+    def pressed(self) -> list[str]:
+        """Return the buttons pressed."""
+        return self._panel.pressed()
+
+    def close(self) -> None:
+        """Close the panel."""
+        self._panel.close()
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of this command."""
+    parser.add_argument("config", type=Path, metavar="DEVICE.toml")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+@contextmanager
+def open_parts(config: Config) -> Generator[Parts]:
+    """Open camera, panel, clock and the way to the feeder, as the config chooses."""
+    with ExitStack() as stack:
+        parts = _simulated_parts(config, stack) if config.simulator_socket else _real_parts(config, stack)
+        stack.callback(parts.camera.close)
+        stack.callback(parts.panel.close)
+        yield parts
+
+
+def _simulated_parts(config: Config, stack: ExitStack) -> Parts:
+    from recount_device.simulator import connect  # noqa: PLC0415  the world is no part of a real device
+
+    assert config.simulator_socket is not None
+    device = connect(config.simulator_socket)
+    stack.callback(device.close)
+    return Parts(device.clock, device.camera, device.panel, device.open_feeder)
+
+
+def _real_parts(config: Config, stack: ExitStack) -> Parts:
+    from recount_device.hardware.panel import GpioPanel  # noqa: PLC0415  only a Raspberry Pi has these
+    from recount_device.hardware.picamera import open_picamera  # noqa: PLC0415
+
+    clock = MonotonicClock()
+    stack.callback(clock.close)
+    camera = open_picamera(config.optics)
+    panel = GpioPanel(config.pins, sys.stderr, clock.now_us, clock.wake)
+    return Parts(clock, camera, panel, lambda: find_port(config.feeder.removeprefix("serial:")))
+
+
+def make_folder(folder: Path) -> None:
+    """Make the device's folder, readable by its owner only; raises OperatorError where that cannot be."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise OperatorError(f"cannot make the folder {folder}: {error.strerror}") from None
+
+
+def _start_note(scribe: Scribe, passage: Passage) -> str:
+    if scribe.batch is None:
+        return "no batch is open"
+    if passage.sheet is None:
+        return "a batch is open; no sheet was under way"
+    return f"a batch is open; sheet {passage.sheet.number} was {passage.sheet.state.value}"
+
+
+class _Signals:
+    """SIGTERM and SIGINT end the loop after the sheet under way."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def _hear(self, _number: int, _frame: FrameType | None) -> None:
+        self.came = True
+
+    @contextmanager
+    def heard(self) -> Generator[None]:
+        """Hear the signals until the end of the block."""
+        before = {number: signal.signal(number, self._hear) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def run_device(config: Config, *, as_json: bool) -> None:
+    """Run the device until a signal tells it to stop."""
+    make_folder(config.folder)
+    identity = open_identity(config.folder)
+    software, firmware = software_hash(), firmware_name()
+    signals = _Signals()
+    with ExitStack() as stack:
+        stack.enter_context(signals.heard())
+        journal = Journal(config.folder, identity)
+        stack.callback(journal.close)
+        introduction = Introduction(identity.device, config.name, identity.public_key, software, firmware)
+        host = HostLink(journal.path, introduction, config.host)
+        parts = stack.enter_context(open_parts(config))
+        feeder = FeederLink(parts.clock, parts.find_feeder)
+        stack.callback(feeder.close)
+        scribe = Scribe(journal, host)
+        passage = Passage(scribe, feeder, parts.camera, parts.clock, read_sheet)
+        orders = Orders(scribe, passage, ProgramStore(config.folder), host, software, firmware)
+        scribe.write(
+            scribe.of_device(
+                "device_started",
+                {
+                    "software": software,
+                    "firmware": firmware,
+                    "boot": new_boot_id(),
+                    "note": _start_note(scribe, passage),
+                },
+            )
+        )
+        panel = PrintingPanel(parts.panel, as_json=as_json)
+        station = Station(config, scribe, passage, orders, feeder, panel, host, parts.clock)
+        host.start()
+        stack.callback(host.close)
+        _work(station, parts.clock, signals)
+
+
+def _work(station: Station, clock: Clock, signals: _Signals) -> None:
+    while not signals.came:
+        station.step()
+    station.stopping = True
+    until_us = clock.now_us() + GRACE_US
+    station.step()
+    while not station.at_rest and clock.now_us() < until_us:
+        station.step()
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the device; return 0 when it was told to stop."""
+    logging.basicConfig(
+        level=os.environ.get("RECOUNT_LOG", "INFO"), format="%(levelname)s %(message)s", stream=sys.stderr
+    )
+    config = read_config(args.config)
+    assert not config.feeder.startswith(SIMULATED) or config.simulator_socket is not None
+    run_device(config, as_json=args.json)
+    return 0

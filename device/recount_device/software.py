@@ -1,0 +1,30 @@
+"""What runs here: a hash over the program's own files, told in every run: a changed program cannot hide."""
+
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+
+from recount_protocol import feeder_messages
+
+PACKAGES = ("recount_protocol", "recount_classifier", "recount_device")
+"""The packages whose sources decide what the device does to a ballot."""
+
+
+def software_hash() -> str:
+    """Return 64 hexadecimal digits: SHA-256 over the name and content of every source file of PACKAGES."""
+    total = sha256()
+    for package in PACKAGES:
+        spec = find_spec(package)
+        assert spec is not None
+        assert spec.origin is not None
+        folder = Path(spec.origin).parent
+        for path in sorted(folder.rglob("*.py")):
+            content = path.read_bytes()
+            total.update(f"{package}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
+            total.update(content)
+    return total.hexdigest()
+
+
+def firmware_name() -> str:
+    """Return what the board's hello proves of its firmware: protocol version and message table."""
+    return f"feeder protocol {feeder_messages.VERSION} table {feeder_messages.TABLE_HASH:08x}"
