@@ -15,7 +15,7 @@ from recount_protocol.errors import MessageError
 
 from recount_device.clock import Clock, Waitable
 from recount_device.errors import LinkLost
-from recount_device.serial_port import SerialPort
+from recount_device.serial_port import FEEDER_BAUD, SerialPort
 
 RESEND_MS = 30
 KEEPALIVE_MS = 150
@@ -141,7 +141,7 @@ class FeederLink:
         if self._port.is_open or self._now_ms() < self._reopen_ms:
             return
         try:
-            self._port.open(self._find())
+            self._port.open(self._find(), FEEDER_BAUD)
         except LinkLost as error:
             self._lost(error)
 

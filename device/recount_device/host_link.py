@@ -20,12 +20,12 @@ from recount_device.errors import LinkLost, OperatorError
 from recount_device.feeder_link import new_boot_id
 from recount_device.host_session import HostSession, Introduction, Received
 from recount_device.journal import JournalReader
-from recount_device.serial_port import SerialPort, find_port
+from recount_device.serial_port import HOST_BAUD, SerialPort, find_port
 
 TCP = "tcp://"
 SERIAL = "serial:"
 SERIAL_PART_BYTES = 2048
-"""A part of a crop takes 22 ms of a serial line at 921,600 baud; a record waits for two of them at most."""
+"""A part of a crop takes 20 ms of a serial line at 1,000,000 baud; a record waits for two of them at most."""
 TCP_TIMEOUT_S = 10.0
 REOPEN_S = 0.5
 REFUSED_S = 5.0
@@ -92,7 +92,7 @@ class TcpPort:
 
 def _open_serial(name: str) -> Port:
     port = SerialPort()
-    port.open(find_port(name))
+    port.open(find_port(name), HOST_BAUD)
     return port
 
 

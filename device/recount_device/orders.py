@@ -12,7 +12,6 @@ from recount_protocol.records import TRAINING
 
 from recount_device.errors import OperatorError
 from recount_device.passage import Passage
-from recount_device.program_store import ProgramStore
 from recount_device.scribe import Scribe
 
 
@@ -27,6 +26,18 @@ class Order(Protocol):
     @property
     def fields(self) -> Mapping[str, Any]:
         """Its fields."""
+        ...
+
+
+class Store(Protocol):
+    """Where programs are kept."""
+
+    def load(self, program_hash: bytes) -> Program | None:
+        """Return the program of this hash, None where it was not sent yet; raises OperatorError."""
+        ...
+
+    def add(self, program_hash: bytes, content: bytes) -> Program:
+        """Keep a program; raises OperatorError where it is not that one."""
         ...
 
 
@@ -45,7 +56,7 @@ class Orders:
         self,
         scribe: Scribe,
         passage: Passage,
-        store: ProgramStore,
+        store: Store,
         programs: Programs,
         software: str,
         firmware: str,

@@ -313,7 +313,7 @@ class Passage:
     # --- coming back ---
 
     def _is_second_time(self, reasons: Sequence[str]) -> bool:
-        """Return whether the sheet before came back for one of these reasons: people count this one by hand."""
+        """Return whether the sheet before came back for one of these reasons: people count this one."""
         before = self._scribe.open_batch().returned_last
         return any(reason in before and second_time_tray(reason) for reason in reasons)
 

@@ -17,7 +17,8 @@ from serial.tools import list_ports
 
 from recount_device.errors import LinkLost
 
-BAUD = 921_600
+FEEDER_BAUD = 460_800
+HOST_BAUD = 1_000_000
 WRITE_TIMEOUT_S = 1.0
 READ_TIMEOUT_S = 1.0
 USB = "usb:"
@@ -50,13 +51,13 @@ class SerialPort:
         """Whether the port is open."""
         return self._serial is not None
 
-    def open(self, path: str) -> None:
+    def open(self, path: str, baud: int) -> None:
         """Open the port at `path`; raises LinkLost."""
         self.close()
         self.written_bytes = 0
         with self._lost_on_error(path):
             self._serial = serial.Serial(
-                path, BAUD, timeout=READ_TIMEOUT_S, write_timeout=WRITE_TIMEOUT_S, exclusive=True
+                path, baud, timeout=READ_TIMEOUT_S, write_timeout=WRITE_TIMEOUT_S, exclusive=True
             )
 
     def fileno(self) -> int:

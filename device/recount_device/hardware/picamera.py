@@ -103,7 +103,7 @@ class PiCamera:
         return [page]
 
     def _grey(self, request: Any) -> NDArray[np.uint8]:
-        """Return a copy of the Y plane: rows are as wide as the stride, and the view dies with the request."""
+        """Return a copy of the Y plane: rows are as wide as the stride, the view dies with the request."""
         with self._mapped_array(request, "main", write=False) as mapped:
             rows: NDArray[np.uint8] = mapped.array
             return np.array(rows[: self._optics.height, : self._optics.width], dtype=np.uint8)
