@@ -44,7 +44,7 @@ def _render(args: argparse.Namespace) -> None:
 
 
 def progress_line(what: str) -> Progress:
-    """Return a progress callback that keeps one line on the terminal, or prints every tenth part elsewhere."""
+    """Return a progress callback: one line on a terminal, every tenth part elsewhere."""
     begun = time.monotonic()
 
     def show(done: int, of: int) -> None:

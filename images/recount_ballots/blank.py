@@ -1,6 +1,7 @@
 """Blank ballots as pictures: the typesetter draws a composition at any resolution."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import cv2
@@ -17,7 +18,10 @@ Grey = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Blank:
-    """One side of an unmarked ballot, with the place of everything on it in pixels of the picture."""
+    """One side of an unmarked ballot, with the place of everything on it in pixels of the picture.
+
+    Voters mark a copy: `page = blank.image.copy()`.
+    """
 
     image: Grey
     layout: Layout
@@ -29,6 +33,7 @@ def draw_blank(design: Design, side: Side = "front", dpi: float = 200) -> Blank:
     return Blank(_typeset(composition, dpi), composition.layout.at(dpi))
 
 
+@lru_cache(maxsize=16)
 def load_blank(design: Design, path: Path, side: Side = "front", dpi: float = 200) -> Blank:
     """Return a blank from the picture drawn before; raises DeckError when it is not that ballot's."""
     image = read_grey(path)
@@ -37,6 +42,7 @@ def load_blank(design: Design, path: Path, side: Side = "front", dpi: float = 20
         raise DeckError(
             f"{path} is not a picture of ballot {design.name} at {dpi:g} dots per inch: draw it again"
         )
+    image.flags.writeable = False
     return Blank(image, layout)
 
 

@@ -37,7 +37,7 @@ def tear_side(
 ) -> None:
     """Tear a piece out of the left or right edge between two heights, `depth_px` deep at its middle."""
     y = np.linspace(top, bottom, 30)
-    depth = depth_px * np.sin(np.linspace(0, np.pi, 30)) ** 0.6 + rng.normal(0, 3, 30)
+    depth = depth_px * np.sin(np.linspace(0, np.pi, 30)) ** 0.6 + rng.normal(0, 0.006 * paper.shape[1], 30)
     points = np.concatenate([[(-9.0, top)], np.stack([depth, y], axis=1), [(-9.0, bottom)]])
     if side == "right":
         points[:, 0] = paper.shape[1] - points[:, 0]

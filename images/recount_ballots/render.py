@@ -37,14 +37,14 @@ _KINDS_ELSEWHERE = ("full", "full", "full", "x", "check")
 
 @dataclass(frozen=True)
 class Picture:
-    """One side of a sheet as a scanner sees it, head first, and the JPEG quality it is kept at."""
+    """One side of a sheet as a scanner sees it, head first, and the JPEG quality to keep it at."""
 
     image: Grey
     jpeg: int
 
 
 def render_sheet(deck: Deck, sheet: DeckSheet, side: Side = "front") -> Picture:
-    """Return the picture of one side of a sheet; everything random follows from the deck's seed and the id."""
+    """Return the picture of one side of a sheet; its chances follow from the deck's seed and the id."""
     rng = np.random.default_rng([deck.seed, zlib.crc32(sheet.id.encode()), side == "back"])
     blank = deck.ballots.blank(sheet.style, side)
     page = blank.image.copy()

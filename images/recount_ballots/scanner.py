@@ -99,8 +99,8 @@ def camera(rng: np.random.Generator) -> ScanSettings:
         light=(float(rng.normal(0, 16)), float(rng.normal(0, 16))),
         dust=int(rng.integers(0, 6)),
         blur_px=float(rng.uniform(0.6, 0.95)),
-        noise=float(rng.uniform(3, 7)),
-        jpeg=int(rng.integers(80, 92)),
+        noise=float(rng.uniform(2, 4.5)),
+        jpeg=int(rng.integers(78, 90)),
     )
 
 

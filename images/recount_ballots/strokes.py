@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from recount_ballots.blank import Grey
 
 MM_PER_INCH = 25.4
-_SUPERSAMPLE = 4
+_SUPERSAMPLE = 8
 _SHIFT = 4
 
 Points = NDArray[np.float64]
@@ -81,13 +81,13 @@ def cover(
     left, top = (int(v) for v in np.floor(every.min(axis=0) - pad))
     right, bottom = (int(v) for v in np.ceil(every.max(axis=0) + pad))
     scale = _SUPERSAMPLE
+    thickness = _thickness(width * scale)
     canvas = np.zeros(((bottom - top) * scale, (right - left) * scale), np.uint8)
     for stroke in strokes:
         # corner coordinates -> OpenCV's pixel centres, in fixed point
         fixed = np.round((((stroke - (left, top)) * scale) - 0.5) * (1 << _SHIFT)).astype(np.int32)
         if len(fixed) == 1:
             fixed = np.repeat(fixed, 2, axis=0)
-        thickness = max(1, round(width * scale))
         cv2.polylines(
             canvas,
             [fixed],
@@ -102,6 +102,11 @@ def cover(
     if pen.grain:
         coverage *= _grain(coverage.shape, pen.grain, rng)
     return Patch(coverage, left, top)
+
+
+def _thickness(width: float) -> int:
+    """Return the `thickness` that makes OpenCV's smoothed lines so wide; measured: 2 * floor(t / 2) + 1.5."""
+    return max(1, 2 * round((width - 1.5) / 2))
 
 
 def _grain(shape: tuple[int, ...], amount: float, rng: np.random.Generator) -> NDArray[np.float32]:
