@@ -13,8 +13,9 @@ So the firmware takes no time of the world's clock to compute; waiting is all th
 
 import json
 import os
-import select
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ from recount_world.pins import firmware_folder
 HEAP = "192k"
 """What a Pico leaves to Python."""
 
-HANG_S = 20.0
+HANG_S = 20
 """Real seconds without a word after which the interpreter is taken for hung, and killed."""
 
 
@@ -60,6 +61,7 @@ class BoardProcess:
         self._interpreter = interpreter()
         self._firmware = firmware_folder()
         self._process: subprocess.Popen[bytes] | None = None
+        self._line: socket.socket | None = None
         self._received = bytearray()
 
     @property
@@ -78,11 +80,14 @@ class BoardProcess:
             "RECOUNT_BOARD_SEED": str(self._seed * 1000 + boot),
         }
         command = [self._interpreter, "-X", f"heapsize={HEAP}", str(self._firmware / "main.py")]
-        with self._open_log() as log:
+        self._line, theirs = socket.socketpair()
+        # A timeout in the kernel costs nothing; one of Python's costs a poll at every one of many lines.
+        self._line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", HANG_S, 0))
+        with self._open_log() as log, theirs:
             self._process = subprocess.Popen(  # noqa: S603 - our own firmware in the interpreter found above
                 command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
+                stdin=theirs.fileno(),
+                stdout=theirs.fileno(),
                 stderr=log,
                 cwd=self._flash,
                 env=environment,
@@ -93,13 +98,14 @@ class BoardProcess:
 
     def resume(self, answer: Answer) -> Request | None:
         """Answer the firmware's wait and let it run to the next."""
-        process = self._process
-        if process is None or process.stdin is None:
+        if self._line is None:
             return None
-        line = json.dumps({"now_us": answer.now_us, "in": answer.edges, "rx": answer.received.hex()})
+        line = _QUIET_ANSWER % answer.now_us
+        if answer.edges or answer.received:
+            told = {"now_us": answer.now_us, "in": answer.edges, "rx": answer.received.hex()}
+            line = json.dumps(told).encode() + b"\n"
         try:
-            process.stdin.write(line.encode() + b"\n")
-            process.stdin.flush()
+            self._line.sendall(line)
         except OSError:
             self.power_off()
             return None
@@ -112,13 +118,9 @@ class BoardProcess:
             return
         process.kill()
         process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    # The interpreter died with our last line unread; the line dies with it.
-                    continue
+        if self._line is not None:
+            self._line.close()
+            self._line = None
 
     def last_words(self) -> str:
         """Return the last line of the log, for an error message."""
@@ -144,24 +146,25 @@ class BoardProcess:
 
     def _read_line(self) -> bytes | None:
         """Return the board's next line; None when it died or hangs."""
-        process = self._process
-        if process is None or process.stdout is None:
+        if self._line is None:
             return None
-        descriptor = process.stdout.fileno()
         while True:
             end = self._received.find(b"\n")
             if end >= 0:
                 line = bytes(self._received[:end])
                 del self._received[: end + 1]
                 return line
-            if not select.select([descriptor], [], [], HANG_S)[0]:
+            try:
+                data = self._line.recv(65536)
+            except OSError:
+                # Nothing for HANG_S, or the board was killed with our last line unread.
                 return None
-            data = os.read(descriptor, 65536)
             if not data:
                 return None
             self._received += data
 
 
+_QUIET_ANSWER = b'{"now_us": %d, "in": [], "rx": ""}\n'
 _QUIET = b'{"out": [], "pulse": [], "tx": "", "wait_us": '
 """How nearly every line begins: nothing was done. Told apart first, because there are hundreds to a sheet."""
 

@@ -4,14 +4,14 @@ A position is a whole number of *ticks*, 10,000,000 to the millimetre, counted f
 direction of feed: a motor at n steps a second (ten steps to the millimetre) moves paper by exactly n ticks in
 a microsecond, so no rounding ever accumulates and a run repeats to the tick.
 
-    pick roller   hopper's mouth   entry sensor   entry nip      camera sensor     flap      bins' sensors
-        -20              0              30            45               430          480           680      mm
+    pick roller   hopper's mouth   entry nip   entry sensor      camera sensor     flap      bins' sensors
+        -20              0             20            30               430          480           680      mm
 
 * Stacked sheets lie with their leading edges at the mouth. The pick roller, on a one-way clutch, drives the
   uppermost one as long as it lies under the roller and the transport does not hold it.
-* The transport holds a sheet from the entry nip to past the bins' sensors, forwards and backwards.
+* The transport holds a sheet from the entry nip to the bins' sensors, forwards and backwards.
 * A sheet driven forwards clear of a bin's sensor falls into that bin. One driven back clear of the entry nip
-  slides down into the operator's hands, clear of the entry sensor.
+  slides down into the operator's hands.
 * Which bin a sheet goes to is decided by where the flap stands when the leading edge comes to it.
 * Sheets do not push each other: one that runs into a jammed one slides over it.
 """
@@ -48,11 +48,9 @@ class Geometry:
     pick_roller_mm: float = -20.0
     entry_mm: float = 30.0
     """Entry sensor, and the double-feed sensor beside it."""
-    entry_nip_mm: float = 45.0
-    """The first transport rollers."""
+    entry_nip_mm: float = 20.0
+    """The first transport rollers: they have hold of a sheet before the entry sensor sees it."""
     flap_after_camera_mm: float = 50.0
-    drop_mm: float = 3.0
-    """A sheet whose trailing edge is so far past a bin's sensor lies in the bin."""
     flap_move_us: int = 60_000
     """The flap needs so long to change over; until then it stands where it stood."""
 
@@ -82,7 +80,6 @@ class Edges(NamedTuple):
     camera: int
     flap: int
     exit: int
-    drop: int
 
 
 @dataclass
@@ -188,7 +185,6 @@ class PaperPath:
             camera=ticks(shape.camera_mm),
             flap=ticks(shape.flap_mm),
             exit=ticks(shape.exit_mm),
-            drop=ticks(shape.exit_mm + shape.drop_mm),
         )
         self._flap = 0
         self._flap_next = (0, 0)
@@ -226,7 +222,7 @@ class PaperPath:
         return 0
 
     def _transported(self, bundle: Bundle) -> bool:
-        nip, end = self.edges.entry_nip, self.edges.drop
+        nip, end = self.edges.entry_nip, self.edges.exit
         return any(sheet.lead >= nip and sheet.tail < end for sheet in bundle.carried)
 
     def _under_pick_roller(self, bundle: Bundle) -> bool:
@@ -290,7 +286,7 @@ class PaperPath:
     def _fall_into_bins(self, bundle: Bundle) -> Iterator[Arrival]:
         # The lower one of sheets that stick together lies lower in the bin too.
         for sheet in reversed(list(bundle.carried)):
-            if sheet.tail >= self.edges.drop and sheet.exit is not None:
+            if sheet.tail >= self.edges.exit and sheet.exit is not None:
                 bundle.carried.remove(sheet)
                 yield self._leave(sheet, PILES[sheet.exit])
 

@@ -219,6 +219,8 @@ class Server:
             name, fields = check_call(message, client.role)
             if client is self._station:
                 self._computing_since_s = time.monotonic()
+            if client.role == CONTROL:
+                self.world.touch()
             answer = self._answers[name](client, fields)
             if client.role == CONTROL:
                 self.world.settle()

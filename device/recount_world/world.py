@@ -61,6 +61,9 @@ class World:
         self._number = 0
         self._hurried = 0
         self._last_motion_us = 0
+        self._paper_us = 0
+        self._paper_due_us: int | None = None
+        self._touched = True
         self.cable = Cable()
         self._down = Wire(self.cable, self._chance)
         self._up = Wire(self.cable, self._chance)
@@ -92,27 +95,33 @@ class World:
 
     def next_event_us(self) -> int:
         """Return when something happens next; with a board that runs there is always something."""
-        moments = [moment for moment in (self._board_due_us, self._watchdog_us) if moment is not None]
+        moments = [
+            moment
+            for moment in (self._board_due_us, self._watchdog_us, self._paper_due_us)
+            if moment is not None
+        ]
         if self._due:
             moments.append(self._due[0][0])
-        change = self.path.next_change_us()
-        if change is not None:
-            moments.append(self.now_us + change)
         return max(min(moments, default=self.now_us + IDLE_US), self.now_us)
 
     def step(self, limit_us: int) -> None:
         """Go to the next event and let it happen, or to `limit_us` where none comes before."""
         moment = self.next_event_us()
+        if self.path.motors.turning:
+            self._last_motion_us = min(moment, limit_us)
         if moment > limit_us:
-            self._advance(max(limit_us, self.now_us))
+            self.now_us = max(limit_us, self.now_us)
             return
-        self._advance(moment)
-        while self._due and self._due[0][0] <= self.now_us:
+        self.now_us = moment
+        if self._paper_due_us is not None and self._paper_due_us <= moment:
+            self.touch()
+        while self._due and self._due[0][0] <= moment:
+            self.touch()
             _, _, hurried, action = heapq.heappop(self._due)
             self._hurried -= hurried
             action()
-        if self._watchdog_us is not None and self._watchdog_us <= self.now_us:
-            self.trace.note(self.now_us, "watchdog")
+        if self._watchdog_us is not None and self._watchdog_us <= moment:
+            self.trace.note(moment, "watchdog")
             self.reset_board()
         self.settle()
 
@@ -125,11 +134,14 @@ class World:
         """Tell whether nothing moves, has moved lately or is about to be done by hands."""
         return not self._hurried and self.now_us - self._last_motion_us > IDLE_US
 
-    def _advance(self, moment_us: int) -> None:
-        if self.path.motors.turning:
-            self._last_motion_us = moment_us
-        self.path.advance(moment_us - self.now_us)
-        self.now_us = moment_us
+    def touch(self) -> None:
+        """Bring the paper to the present moment: something is about to act on it, or to look at it.
+
+        Between two changes the paper need not be moved: nothing depends on where in between it is.
+        """
+        self.path.advance(self.now_us - self._paper_us)
+        self._paper_us = self.now_us
+        self._touched = True
 
     def _schedule(self, at_us: int, action: Callable[[], None], *, hurried: bool = True) -> None:
         self._number += 1
@@ -145,8 +157,12 @@ class World:
     def settle(self) -> None:
         """Let everything follow that follows at this moment, until the board waits for later."""
         while True:
-            self._settle_paper()
-            self._show_sensors()
+            if self._touched:
+                self._touched = False
+                self._settle_paper()
+                self._show_sensors()
+                change_us = self.path.next_change_us()
+                self._paper_due_us = None if change_us is None else self.now_us + change_us
             if not self._wake_board():
                 return
 
@@ -293,6 +309,7 @@ class World:
 
     def capture(self) -> tuple[Page, ...]:
         """Return what the cameras see now."""
+        self.touch()
         self.trace.note(self.now_us, "capture", *(sheet.sheet.id for sheet in self.path.carried()))
         return self.camera.capture()
 
@@ -304,6 +321,7 @@ class World:
         self._board_down("reset")
 
     def _board_down(self, why: str) -> None:
+        self.touch()
         self.trace.note(self.now_us, "board", why)
         self._board_due_us = None
         self._watchdog_us = None
@@ -347,6 +365,8 @@ class World:
 
     def _take(self, request: Request) -> None:
         """Let the pins do what the board did to them."""
+        if request.outputs or request.pulses:
+            self.touch()
         for gpio, level in request.outputs:
             self._set_output(self._pins.name.get(gpio, f"GPIO{gpio}"), level)
         for gpio, rate in request.pulses:
