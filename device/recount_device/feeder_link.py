@@ -5,12 +5,22 @@ something. The port is opened, and opened anew after any loss, from here.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from recount_protocol import feeder_messages
-from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, REFUSED, Delivery
+from recount_protocol.delivery import (
+    CLOSED,
+    CONNECTED,
+    DROPPED,
+    LOST,
+    PAYLOAD,
+    REFUSED,
+    RESTARTED,
+    SILENT,
+    Delivery,
+)
 from recount_protocol.errors import MessageError
 
 from recount_device.clock import Clock, Waitable
@@ -22,6 +32,14 @@ KEEPALIVE_MS = 150
 DEAD_MS = 500
 REOPEN_MS = 500
 """How long after a loss the port is looked for again."""
+
+WHY_LOST: Mapping[str, str] = {
+    SILENT: "Nothing is heard from it.",
+    RESTARTED: "It has started anew.",
+    DROPPED: "It has lost the connection.",
+    CLOSED: "The port was closed.",
+}
+"""What the panel says of a lost connection."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +183,7 @@ class FeederLink:
         elif kind == PAYLOAD and isinstance(content, bytes):
             self._take_payload(content)
         elif kind in (LOST, REFUSED):
-            self._pending.append(Gone(str(content)))
+            self._pending.append(Gone(WHY_LOST.get(str(content), str(content))))
 
     def _take_payload(self, payload: bytes) -> None:
         try:

@@ -23,7 +23,7 @@ from recount_device.feeder_link import Feeder
 from recount_device.feeder_words import BACK, Report, exit_number
 from recount_device.journal import Entry
 from recount_device.pictures import encode_png
-from recount_device.reasons import second_time_tray
+from recount_device.reasons import feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
 
@@ -257,7 +257,7 @@ class Passage:
             return
         reading = self._read_sheet(pages, program)
         if reading.fate == RETURNED:
-            self._return_or_tray(sheet, tuple(reading.reasons))
+            self._return_or_tray(sheet, feed_again(reading.reasons))
         else:
             self._judge(sheet, reading)
 

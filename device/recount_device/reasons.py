@@ -5,10 +5,11 @@ a sheet comes back for one reason it goes to the not-accepted tray, to be counte
 `second_time_tray` says so. A double feed never does: two sheets would be counted as one there.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from recount_classifier.reasons import REASONS as READING_REASONS
+from recount_protocol.fates import RETURNED
 
 
 class PathReason(NamedTuple):
@@ -46,6 +47,11 @@ def sentence_of(word: str) -> str:
     if word in PATH_REASONS:
         return PATH_REASONS[word].sentence
     return READING_REASONS[word].sentence
+
+
+def feed_again(words: Iterable[str]) -> tuple[str, ...]:
+    """Return those reasons of a reading for which the sheet comes back; the others tell of marks."""
+    return tuple(word for word in words if READING_REASONS[word].fate == RETURNED)
 
 
 def second_time_tray(word: str) -> bool:

@@ -105,7 +105,7 @@ class SerialPort:
         except SERIAL_ERRORS as error:
             name = path or (self._serial.port if self._serial is not None else "")
             self.close()
-            raise LinkLost(f"the serial port {name} is gone: {_words(error)}") from None
+            raise LinkLost(f"The serial port {name} is gone: {_words(error)}") from None
 
 
 def _words(error: BaseException) -> str:

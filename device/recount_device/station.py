@@ -26,6 +26,9 @@ from recount_device.scribe import Scribe
 IDLE_US = 50_000
 """The longest wait: how soon an order of the host is heard."""
 
+PATIENCE_US = 3_000_000
+"""How long the board may take to answer at the start before it is called missing."""
+
 ASK_AGAIN_US = 500_000
 """How often the board is asked for a report while feeding is paused."""
 
@@ -86,7 +89,7 @@ class Station:
         self._free = free
         self._readable = 0
         self._shown: Message | None = None
-        self._no_feeder = "It was not heard yet."
+        self._no_feeder = ""
         self._in_line = False
         """Whether the board's report was heard since it last connected."""
         self._feeder_state = "unconfigured"
@@ -99,6 +102,7 @@ class Station:
         self._why_void: list[str] = []
         self._hopper_is_empty = False
         self._ask_again_us = 0
+        self._patient_until_us = clock.now_us() + PATIENCE_US
         self.stopping = False
         """Set from outside: end the sheet under way, feed no further one."""
         self._hear_said: Mapping[str, Callable[[Said], None]] = {
@@ -187,7 +191,7 @@ class Station:
                 self._feeder.send("configure", **vars(self._config.path))
                 self._feeder.send("ask")
             case Gone(why):
-                self._no_feeder = f"({why})"
+                self._no_feeder = why
                 self._in_line = False
                 self._wanted = ""
             case Said():
@@ -232,9 +236,7 @@ class Station:
         self._hopper_is_empty = "hopper" not in report.sensors
         self._stop_reason = "" if report.state != "stopped" else report.stop_reason
         if report.state == "unconfigured":
-            self._no_feeder = (
-                "(It does not take the numbers of its path: compare DEVICE.toml with its manual.)"
-            )
+            self._no_feeder = "It does not take the numbers of its path: compare DEVICE.toml with its manual."
             return
         if not self._in_line:
             self._in_line = True
@@ -351,6 +353,9 @@ class Station:
             return message("ask_officials", sheet=doubt.number)
         if self._no_feeder:
             return message("no_feeder", why=self._no_feeder)
+        if not self._in_line and self._scribe.boot == 0:
+            late = self._clock.now_us() > self._patient_until_us
+            return message("no_feeder") if late else message("starting")
         return self._message_of_hindrance() if self._hindrance else None
 
     def _message_of_question(self) -> Message | None:

@@ -1,7 +1,7 @@
 """A device on a bench: the real station, journal and records, with paper, feeder, camera and host in memory.
 
-`Machine` is the physical side and outlives the station: paper in a hopper, a path and bins, a board that counts. A
-`Bench` starts and restarts the station on it. Time is a number; nothing sleeps.
+`Machine` is the physical side and outlives the station: paper in a hopper, a path and bins, a board that
+counts. A `Bench` starts and restarts the station on it. Time is a number; nothing sleeps.
 """
 
 from collections import deque
@@ -33,7 +33,11 @@ from recount_protocol import feeder_messages
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 from recount_protocol.records import Record, decode_record
 
-OPTIONS = (Option("D", "Bartlett", False), Option("R", "Ritchie", False), Option("W", "Write-in", True))  # noqa: FBT003
+OPTIONS = (
+    Option("D", "Bartlett", write_in=False),
+    Option("R", "Ritchie", write_in=False),
+    Option("W", "Write-in", write_in=True),
+)
 PROGRAM = Program(
     "governor", "Governor", 1, OPTIONS, (), Thresholds(), b"governor", sha256(b"governor").digest()
 )
@@ -295,7 +299,9 @@ class BenchCamera:
         if paper.fate in (COUNTED, SET_ASIDE):
             registration = tuple(float(n) for n in range(12))
             evidence = Evidence("card-1", 0, sides[0], (registration, registration), {"contrast": 0.5})
-        return Reading(paper.fate, paper.choices if paper.fate == COUNTED else (), paper.reasons, evidence, None)
+        return Reading(
+            paper.fate, paper.choices if paper.fate == COUNTED else (), paper.reasons, evidence, None
+        )
 
     def close(self) -> None:
         pass
@@ -385,7 +391,9 @@ class Bench:
         self.host = BenchHost()
         self.store = BenchStore()
         self.free_bytes = 10**12
-        self.config = Config("table-1", folder, "serial:/dev/x", "picamera2", "gpio", "tcp://h:1", batch_sheets)
+        self.config = Config(
+            "table-1", folder, "serial:/dev/x", "picamera2", "gpio", "tcp://h:1", batch_sheets
+        )
         self.make_journal: Callable[[Path], Journal] = lambda folder: Journal(folder, open_identity(folder))
         self.start()
 
