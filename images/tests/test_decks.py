@@ -102,7 +102,7 @@ def test_the_demonstration_has_120_sheets_of_every_kind(fairview: Deck) -> None:
         ("not_accepted",): 4,
     }
     counted = [sheet for sheet in fairview.sheets if sheet.truth.fates == ("counted",)]
-    assert {sheet.truth.choices for sheet in counted} == {("A",), ("B",), ("C",)}
+    assert {sheet.truth.choices for sheet in counted} == {("D",), ("R",), ("I",)}
     assert sum(sheet.turned for sheet in counted) >= 5
     assert [sheet.fault["kind"] for sheet in fairview.sheets if sheet.fault] == ["jam"]
     reasons = {reason for sheet in fairview.sheets for reason in sheet.truth.reasons}
