@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until a signal comes; 0 after a clean stop. Raises OperatorError for what people must put right."""
+    """Serve until a signal comes; 0 after a clean stop. Raises OperatorError for what people must mend."""
     tell = _tell_json if args.json else _tell_text
     wake: queue.SimpleQueue[str] = queue.SimpleQueue()
     with ExitStack() as closing:

@@ -52,6 +52,8 @@ class _Chain:
     public_key: bytes
     n: int = 0
     head: bytes = NO_HASH
+    early: dict[int, bytes] = field(default_factory=dict[int, bytes])
+    """Records that came before their predecessors."""
     added: list[tuple[str, int, bytes, bytes]] = field(default_factory=list[tuple[str, int, bytes, bytes]])
 
 
@@ -162,7 +164,7 @@ def _fits(connection: Connection, chain: _Chain, record: Record, data: bytes) ->
     """Return whether a signed record agrees with every record of its device that is known here."""
     if record.n <= chain.n:
         return _known_bytes(connection, chain, record) == data
-    if _early_bytes(connection, record) not in (None, data):
+    if chain.early.get(record.n, data) != data:
         return False
     if record.n > chain.n + 1:
         return True  # what lies between will tell
@@ -178,10 +180,9 @@ def _early(
 ) -> Outcome:
     """Keep the record that proves the gap: the lowest is enough, the others come again once it is closed."""
     table = schema.early_records
-    lowest = connection.execute(
-        select(func.min(table.c.n)).where(table.c.device == record.device, table.c.n > chain.n + 1)
-    ).scalar_one_or_none()
-    if lowest is None or record.n < lowest:
+    waiting = [n for n in chain.early if n > chain.n + 1]
+    if not waiting or record.n < min(waiting):
+        chain.early[record.n] = data
         connection.execute(
             insert(table).values(
                 device=record.device, n=record.n, record=data, signature=signature, received_utc=utc
@@ -237,9 +238,13 @@ def _load_chain(connection: Connection, device: str) -> _Chain | None:
         .order_by(schema.records.c.n.desc())
         .limit(1)
     ).first()
-    if last is None:
-        return _Chain(row.name, row.public_key)
-    return _Chain(row.name, row.public_key, last.n, record_hash(last.record))
+    chain = _Chain(row.name, row.public_key)
+    if last is not None:
+        chain.n, chain.head = last.n, record_hash(last.record)
+    early = schema.early_records
+    for waiting in connection.execute(select(early.c.n, early.c.record).where(early.c.device == device)):
+        chain.early[waiting.n] = waiting.record
+    return chain
 
 
 def _known_bytes(connection: Connection, chain: _Chain, record: Record) -> bytes | None:
@@ -253,11 +258,4 @@ def _stored_bytes(connection: Connection, device: str, n: int) -> bytes | None:
     table = schema.records
     return connection.execute(
         select(table.c.record).where(table.c.device == device, table.c.n == n)
-    ).scalar_one_or_none()
-
-
-def _early_bytes(connection: Connection, record: Record) -> bytes | None:
-    table = schema.early_records
-    return connection.execute(
-        select(table.c.record).where(table.c.device == record.device, table.c.n == record.n)
     ).scalar_one_or_none()
