@@ -1,0 +1,68 @@
+"""The whole path on real scanned ballots: paper, feeder board, station, host, people, statement."""
+
+import pytest
+
+from firmware_tests.day import ANN, BOB, COORDINATOR, Day
+from firmware_tests.real_sheets import PRECINCT, RealSheets
+from recount_host.ledger.ledger import open_ledger
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def scan(day: Day, sheets: RealSheets) -> None:
+    """Count H, run all sheets through one device, and finish scanning."""
+    day.count(PRECINCT, "H", len(sheets.sheets))
+    day.add_table("table-1", sheets.sheets)
+    day.assign(PRECINCT, "table-1")
+    day.wait_for_batches(PRECINCT, closed=1, patience_s=200)
+    day.does("finish-scanning", PRECINCT, "--by", COORDINATOR)
+
+
+def test_real_sheets_come_to_the_same_figures_through_the_whole_device_as_read_alone(
+    day: Day, real_sheets: RealSheets
+) -> None:
+    scan(day, real_sheets)
+    positions = day.tables["table-1"].control.positions()
+    assert sorted(positions["counted"]) == real_sheets.ids("counted")
+    assert sorted(positions["set_aside"]) == real_sheets.ids("set_aside")
+    # A sheet that comes back twice for one reason is laid into the tray of those not accepted.
+    not_accepted = sorted(real_sheets.ids("not_accepted") + real_sheets.ids("returned"))
+    assert sorted(positions["not_accepted"]) == not_accepted
+
+    day.count_piles(PRECINCT)
+    told = day.does("reconcile", PRECINCT, "--by", COORDINATOR)
+    assert told["identities"] == {"I1": True, "I2": True, "I3": True, "I4": True}
+    figures = day.does("figures", PRECINCT, "--by", COORDINATOR)["figures"]
+    assert {key: votes for key, votes in figures["votes"].items() if votes} == real_sheets.votes()
+    assert figures["counted"] == len(real_sheets.ids("counted"))
+    assert figures["set_aside"] == len(real_sheets.ids("set_aside"))
+    assert figures["not_accepted"] == len(not_accepted)
+    assert figures["counted"] + figures["set_aside"] == figures["rerun"]
+
+    choices_in_the_pile = [real_sheets.readings[sheet]["choices"] for sheet in positions["counted"]]
+    assert counted_choices(day) == choices_in_the_pile
+
+
+def counted_choices(day: Day) -> list[list[str]]:
+    """Return the choices of the counted sheets as the host holds them, in the order of their landing."""
+    with open_ledger(day.folder / "host") as ledger:
+        records = ledger.records()
+    judged = {r.body["sheet"]: r.body["choices"] for r in records if r.kind == "sheet_judged"}
+    landed = [r.body for r in records if r.kind == "sheet_landed" and r.body["bin"] == "counted"]
+    return [judged[body["sheet"]] for body in landed]
+
+
+def test_the_statement_is_printed_when_the_hand_count_adds_up(day: Day, real_sheets: RealSheets) -> None:
+    scan(day, real_sheets)
+    day.count_piles(PRECINCT)
+    day.does("reconcile", PRECINCT, "--by", COORDINATOR)
+    shown = day.does("figures", PRECINCT, "--by", COORDINATOR)
+    by_hand = shown["figures"]["set_aside"] + shown["figures"]["not_accepted"]
+    output = str(day.folder / "statement.pdf")
+    refusal = day.refused("statement", PRECINCT, "-o", output, "--by", ANN)
+    assert "hand count" in refusal
+    for letter in ("p", "o"):
+        day.count(PRECINCT, letter, 0)
+    day.hand_count(PRECINCT, {"D": 1, "no_vote": by_hand - 1})
+    day.does("statement", PRECINCT, "-o", output, "--by", ANN, "--by", BOB)
+    assert (day.folder / "statement.pdf").read_bytes().startswith(b"%PDF")
