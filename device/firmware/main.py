@@ -3,6 +3,7 @@
 import gc
 import machine
 import os
+import protective
 import sys
 
 from board import Board, now_us
@@ -20,6 +21,7 @@ RESEND_MS = 30
 KEEPALIVE_MS = 150
 SILENCE_MS = 500  # until `configure` tells another
 FAULTS_TO_RESET = 3
+REST_MS = 2000  # a feeder that has rested so long is between batches, or a person is at it
 
 
 class Clock:
@@ -55,6 +57,9 @@ class Program:
         )
         self._link_due_ms = 0
         self._state_seen = ""
+        self._state_since_ms = 0
+        self._protective = protective.read()  # what the file holds
+        self._protective_landed = 0  # how many of the sheets landed since the start are in it
         self._faults = 0
         self.refused_payloads = 0
         self._board.start(self._feeder)
@@ -95,7 +100,7 @@ class Program:
             if out:
                 self._board.write(out)
             self._link_due_ms = self._link.next_deadline_ms(now_ms)
-        self._rest()
+        self._rest(now_ms)
 
     def _take(self, event: "Event") -> None:
         """Do what an event of the link asks for."""
@@ -147,7 +152,7 @@ class Program:
                 sensors=sum([1 << sensor for sensor in range(SENSORS) if feeder.levels[sensor]]),
                 last_sheet=feeder.last_sheet,
                 last_exit=feeder.last_exit,
-                protective=0,
+                protective=self._protective_now(),
                 counts=counts,
             )
         if name == "cleared":
@@ -157,13 +162,32 @@ class Program:
             return feeder_messages.encode(name, sheet=message.sheet, counts=counts)
         return feeder_messages.encode(name, sheet=message.sheet, counts=counts, **{field: message.value})
 
-    def _rest(self) -> None:
-        """Between sheets nothing hurries: collect what the link has left behind."""
+    def _rest(self, now_ms: int) -> None:
+        """Between sheets nothing hurries: collect what the link has left behind; later, keep the counter."""
         state = self._feeder.state
         if state != self._state_seen:
             self._state_seen = state
+            self._state_since_ms = now_ms
             if self._feeder.resting():
                 gc.collect()
+        elif (
+            self._feeder.landed_total != self._protective_landed
+            and self._feeder.resting()
+            and now_ms >= self._state_since_ms + REST_MS
+        ):
+            self._keep_protective()
+
+    def _protective_now(self) -> int:
+        if self._protective == protective.UNREADABLE:
+            return protective.UNREADABLE
+        return self._protective + self._feeder.landed_total - self._protective_landed
+
+    def _keep_protective(self) -> None:
+        count = self._protective_now()
+        self._protective_landed = self._feeder.landed_total  # also if writing fails: one fault, not one each turn
+        if count != protective.UNREADABLE:
+            self._protective = count
+            protective.write(count)
 
 
 VALUE_FIELDS = {"entered": "", "at_camera": "length_mm", "landed": "exit", "stopped": "reason"}

