@@ -14,8 +14,8 @@ acknowledgement, and a tag: the CRC-32 of both pairs and of the higher bits of b
 from an earlier connection, or from 65,536 payloads ago, has another tag and is dropped: numbers never wrap.
 
 **Loss.** At most `window` payloads are unacknowledged. They are sent again, all from the first, when nothing
-was acknowledged for the resend time (measured round trip, at least `resend_ms`, doubled at each vain try), or
-once when the other end reports a gap. Silence for `dead_ms` ends the connection.
+was acknowledged for the resend time (measured round trip, at least `resend_ms`, doubled at each vain try up
+to half of `dead_ms`), or once when the other end reports a gap. Silence for `dead_ms` ends the connection.
 """
 
 from binascii import crc32
@@ -71,7 +71,7 @@ WORD = 0x10000
 MAX_WINDOW = 255
 MAX_BOOT_ID = 0xFFFFFFFF
 MAX_TAGS = 8
-MAX_BACKOFF = 8
+MAX_BACKOFF = 64
 NOBODY = (0, 0)
 
 CAUSES = (
@@ -143,7 +143,8 @@ class Delivery:
         self._reader = FrameReader(max(max_payload_bytes + HEADER_BYTES, HELLO_BYTES))
         self.stats: "dict[str, int]" = dict.fromkeys(CAUSES, 0)
         self.connected = False
-        self._peer = NOBODY
+        self._peer = NOBODY  # heard in this session of ours
+        self._newest = NOBODY  # heard ever: an older hello is a late one
         self._refusal = ""
         self._events: "list[Event]" = []
         self._hello_due = True
@@ -262,7 +263,7 @@ class Delivery:
         if boot_id == self._me[0]:
             self.stats["echoes"] += 1
             return
-        if boot_id == self._peer[0] and session < self._peer[1]:
+        if boot_id == self._newest[0] and session < self._newest[1]:
             self.stats["old_hellos"] += 1
             return
         self._meet((boot_id, session))
@@ -285,14 +286,15 @@ class Delivery:
         """Take note of the other end's pair; another than before ends the connection with the one before."""
         if peer == self._peer:
             return
-        another_boot = peer[0] != self._peer[0]
+        another_boot = peer[0] != self._newest[0]
         if self.connected:
             self._lose(RESTARTED if another_boot else DROPPED)
-        if another_boot and self._peer != NOBODY:
+        if another_boot and self._newest != NOBODY:
             # A hello left over from the earlier boot may name our present session: let it name a past one.
             self._me = (self._me[0], self._me[1] + 1)
         self._forget()
         self._peer = peer
+        self._newest = peer
         self._hello_due = True
 
     def _prove(self, now_ms: int) -> None:
@@ -313,7 +315,8 @@ class Delivery:
         number = _nearest(low_number, self._expected)
         acknowledged = _nearest(low_acknowledged, self._base)
         if (
-            min(number, acknowledged) < 0
+            self._peer == NOBODY
+            or min(number, acknowledged) < 0
             or acknowledged > self._sent_end
             or tag != self._tag(self._peer, self._me, number, acknowledged)
         ):
@@ -334,11 +337,11 @@ class Delivery:
         if self._timed is not None and acknowledged > self._timed[0]:
             self._measure(now_ms - self._timed[1])
             self._timed = None
+            self._backoff = 1
         self._queue = self._queue[acknowledged - self._base :]
         self._base = acknowledged
         self._next = max(self._next, acknowledged)
         self._progress_ms = now_ms
-        self._backoff = 1
 
     def _take_payload(self, number: int, packet: bytes) -> None:
         self._acknowledge_due = True
@@ -470,9 +473,12 @@ class Delivery:
         self._timed = None  # an acknowledgement could be that of either sending (Karn)
 
     def _patience_ms(self) -> int:
-        if self._round_trip_8ms is None:
-            return self._resend_ms * self._backoff
-        return max(self._resend_ms, self._round_trip_8ms // 8 + self._variation_4ms) * self._backoff
+        """Return how long an acknowledgement is waited for; doubling stays until one was measured (Karn)."""
+        round_trip_ms = 0
+        if self._round_trip_8ms is not None:
+            round_trip_ms = self._round_trip_8ms // 8 + self._variation_4ms
+        patience_ms = max(self._resend_ms, round_trip_ms) * self._backoff
+        return min(patience_ms, max(self._resend_ms, self._dead_ms // 2))
 
     def _measure(self, round_trip_ms: int) -> None:
         if self._round_trip_8ms is None:
@@ -492,6 +498,7 @@ class Delivery:
         if self.connected:
             self._lose(reason)
         self._me = (self._me[0], self._me[1] + 1)
+        self._peer = NOBODY
         self._forget()
         self._hello_due = True
 
