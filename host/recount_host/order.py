@@ -121,7 +121,7 @@ def order_text_of(acts: Iterable[Act]) -> str | None:
     """Return the text of the order that the ledger works under, or None before it has one."""
     for act in acts:
         if act.kind == "order_set":
-            return str(act.body["toml"])
+            return bytes(act.body["toml"]).decode("utf-8")
     return None
 
 

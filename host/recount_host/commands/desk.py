@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from recount_protocol.records import Record
-
 from recount_host.act import Act, Person
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.errors import BadEntry
@@ -23,6 +21,7 @@ from recount_host.ledger import Gap as LedgerGap
 from recount_host.ledger import Ledger
 from recount_host.ledger.ledger import open_ledger
 from recount_host.order import OrderError, order_hash, order_of, order_text_of, parse_order, read_order_text
+from recount_protocol.records import Record
 
 
 def facts_from(
@@ -60,7 +59,7 @@ def adopt_order(ledger: Ledger, path: Path, by: Sequence[Person] = (Person("host
     with ledger.deciding() as turn:
         known = order_text_of(turn.acts())
         if known is None:
-            turn.append("order_set", by, {"toml": text, "sha256": order_hash(text)})
+            turn.append("order_set", by, {"toml": text.encode("utf-8"), "sha256": order_hash(text)})
         elif known != text:
             raise OrderError(
                 f"this ledger works under another order than {path}: start with the same file, or "

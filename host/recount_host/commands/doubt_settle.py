@@ -2,8 +2,6 @@
 
 import argparse
 
-from recount_protocol.fates import BINS, RETURNED
-
 from recount_host.commands.desk import (
     add_by,
     add_data,
@@ -15,6 +13,7 @@ from recount_host.commands.desk import (
     view_fields,
 )
 from recount_host.law.precinct import find_batch, fold
+from recount_protocol.fates import BINS, RETURNED
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

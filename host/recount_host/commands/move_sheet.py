@@ -4,8 +4,6 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from recount_protocol.fates import BINS, COUNTED
-
 from recount_host.commands.desk import (
     add_by,
     add_data,
@@ -18,6 +16,7 @@ from recount_host.commands.desk import (
 )
 from recount_host.law.errors import BadEntry
 from recount_host.law.precinct import Facts
+from recount_protocol.fates import BINS, COUNTED
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from recount_protocol.records import MODES, TRAINING
-
 from recount_host.commands.desk import add_by, add_data, add_json, answer, find_device, open_desk, persons
 from recount_host.commands.program_add import add_program, read_program_file
 from recount_host.law.precinct import Facts
+from recount_protocol.records import MODES, TRAINING
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

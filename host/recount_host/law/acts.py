@@ -9,12 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recount_host.act import Person
+from recount_host.law.errors import BadEntry
 from recount_protocol.fates import BINS, RETURNED
 from recount_protocol.fields import Field, FieldError, Fields, check_fields
 from recount_protocol.records import MODES
-
-from recount_host.act import Person
-from recount_host.law.errors import BadEntry
 
 MAX_SHEETS = 10_000_000
 """No precinct holds more sheets; a number above is a slip of the keyboard."""
@@ -48,7 +47,7 @@ LETTERS = ("H", "c", "s", "x", "p", "o")
 KINDS: Mapping[str, Kind] = {
     "order_set": Kind(
         "The host works under this order of the recount court; its text is kept whole.",
-        {"toml": Field(str, 1, 200_000), "sha256": _HASH},
+        {"toml": Field(bytes, 1, 200_000), "sha256": _HASH},
     ),
     "program_added": Kind(
         "This contest program was taken into the ledger; devices may be given it.",

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
-
 from recount_host.law.counts import LETTERS, Standing
 from recount_host.law.errors import NotAllowed
 from recount_host.law.precinct import PrecinctState, attempt_due
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import SITUATION, State
+from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
 
 
 @dataclass(frozen=True, slots=True)

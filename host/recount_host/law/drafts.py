@@ -43,10 +43,10 @@ def figures_shown(state: PrecinctState, *, search_ended: bool) -> dict[str, Any]
     `search_ended`: the officials looked for the misplaced sheet and say that the search is over.
     """
     after(state.state, Event.SHOW_RECONCILED)
-    if not state.verdict_is_current or state.step is None:
-        raise NotAllowed("the identities are told first: reconcile")
     if state.step is Step.REVERIFY:
         raise NotAllowed(f"the figures stay closed: {state.step.value}")
+    if not state.verdict_is_current:
+        raise NotAllowed("the identities are told first: reconcile")
     if state.step is Step.LOOK_FOR_SHEET and not search_ended:
         raise NotAllowed(f"I3 still fails: {state.step.value}")
     holds = state.step is Step.SHOW_RECONCILED

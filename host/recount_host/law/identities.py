@@ -40,8 +40,7 @@ class Equation:
 
     def __str__(self) -> str:
         """Return the equation with its figures; for pages and forms after the figures are shown."""
-        sign = "=" if self.holds else "≠"
-        return f"{self.left_name} {self.left} {sign} {self.right_name} {self.right}"
+        return f"{self.left_name} = {self.left}, {self.right_name} = {self.right}"
 
 
 @dataclass(frozen=True, slots=True)

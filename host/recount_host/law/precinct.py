@@ -9,9 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
-from recount_protocol.records import NO_HASH
-
 from recount_host.act import Act, Person
 from recount_host.law import hand_count
 from recount_host.law.acts import KINDS, check_act
@@ -25,6 +22,8 @@ from recount_host.law.reconciliation import Step, Verdict, findings, next_step, 
 from recount_host.law.states import Event, State, after
 from recount_host.law.tally import Batch, DeviceFacts, Figures, Gap, Run, add_up
 from recount_host.order import Order, Precinct
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
+from recount_protocol.records import NO_HASH
 
 PILE_OF_LETTER = {"c": COUNTED, "s": SET_ASIDE, "x": NOT_ACCEPTED}
 LETTER_OF_PILE = {pile: letter for letter, pile in PILE_OF_LETTER.items()}
@@ -555,10 +554,10 @@ def _figures_shown(state: PrecinctState, act: Act) -> PrecinctState:
     body = act.body
     holding = body["outcome"] == State.RECONCILED.value
     reached = after(state.state, Event.SHOW_RECONCILED if holding else Event.SHOW_HAND_COUNT)
-    if not state.verdict_is_current:
-        raise NotAllowed("the identities are told first: reconcile")
     if state.step is Step.REVERIFY:
         raise NotAllowed(f"the figures stay closed: {Step.REVERIFY.value}")
+    if not state.verdict_is_current:
+        raise NotAllowed("the identities are told first: reconcile")
     if holding is not (state.step is Step.SHOW_RECONCILED):
         raise LedgerContradiction("the outcome shown is not the one that the identities give")
     figures = state.figures

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from recount_host.law.identities import Finding, i9_batch
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 from recount_protocol.records import NO_HASH, Record, encode_record, record_hash
-
-from recount_host.law.identities import Finding, i9_batch
 
 
 @dataclass(frozen=True, slots=True)

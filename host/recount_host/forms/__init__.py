@@ -1,0 +1,1 @@
+"""Forms that people sign: typst templates, and the facts that fill them. Same facts, same bytes."""

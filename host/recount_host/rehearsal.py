@@ -1,0 +1,413 @@
+"""Recount days that never were: an order, people and devices that write sound records, built in memory.
+
+Tests and documentation are made of these. Every act is admitted by the law itself, and every record is
+signed and chained as a device does it, so a rehearsed day can be written into a real ledger. Nothing here is
+imported by the host at work.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from recount_host.act import NO_ACT, Act, Person, act_hash, encode_act
+from recount_host.law import drafts
+from recount_host.law.acts import check_act
+from recount_host.law.disclosure import PrecinctView, view
+from recount_host.law.precinct import Facts, PrecinctState, admit, attempt_due, fold
+from recount_host.law.tally import Gap, read_device
+from recount_host.order import Order, order_hash, parse_order
+from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
+from recount_protocol.records import NO_HASH, Record, device_id, encode_record, record_hash, sign
+
+ANN = Person("Ann Lee", "official", "D")
+BOB = Person("Bob Ray", "official", "R")
+CLERK = Person("Cleo May", "coordinator", "")
+BOTH = (ANN, BOB)
+PROGRAM = hashlib.sha256(b"a contest program").digest()
+OPTIONS = (("D", "Josiah Bartlett", False), ("R", "Arnold Vinick", False), ("T", "Howard Stackhouse", False))
+WRITE_IN = ("W", "Write-in", True)
+
+
+class Sheet(NamedTuple):
+    """A sheet as a device judges it."""
+
+    fate: str
+    choices: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+TWELVE_SHEETS = (
+    *(Sheet(COUNTED, ("D",)) for _ in range(5)),
+    *(Sheet(COUNTED, ("R",)) for _ in range(3)),
+    Sheet(COUNTED, ("T",)),
+    Sheet(SET_ASIDE, (), ("overvote",)),
+    Sheet(SET_ASIDE, (), ("undervote",)),
+    Sheet(NOT_ACCEPTED, (), ("wrong_style",)),
+)
+"""C = 9 (5 for D, 3 for R, 1 for T), S = 2, X = 1."""
+
+
+def order_text(precincts: Sequence[str] = ("101",), vote_for: int = 1) -> str:
+    """Return an order profile for these precincts."""
+    lines = [
+        'contest = "governor"',
+        'title = "Governor"',
+        'locality = "Fairview County"',
+        f"vote_for = {vote_for}",
+    ]
+    for key, name, _ in OPTIONS[:2]:
+        lines += ["[[side]]", f'key = "{key}"', f'name = "{name}"']
+    for precinct in precincts:
+        lines += ["[[precinct]]", f'id = "{precinct}"', f'name = "Precinct {precinct}"']
+    return "\n".join(lines) + "\n"
+
+
+class Device:
+    """A device that writes records as a sound one does, and lies only where it is told to."""
+
+    def __init__(self, name: str = "alpha") -> None:
+        self.name = name
+        self.key = Ed25519PrivateKey.from_private_bytes(hashlib.sha256(name.encode()).digest())
+        self.public_key = self.key.public_key().public_bytes(Encoding.Raw, PublicFormat.Raw)
+        self.id = device_id(self.public_key)
+        self.records: list[Record] = []
+        self.hash = NO_HASH
+        self.run = ""
+        self.number = 0
+        self.sheet = 0
+        self.boot = 7
+        self.counters = [0, 0, 0, 0, 0]
+        self._start = [0, 0, 0, 0, 0]
+        self._places: Counter[str] = Counter()
+        self._told = _Tally()
+
+    def signed(self) -> list[tuple[bytes, bytes]]:
+        """Return the bytes and signature of every record, as they are sent."""
+        written = [encode_record(record) for record in self.records]
+        return [(data, sign(self.key, data)) for data in written]
+
+    def write(self, kind: str, body: Mapping[str, Any], *, batch: int | None = None) -> None:
+        """Write one record of the run and batch at hand."""
+        number = self.number if batch is None else batch
+        record = Record(self.id, len(self.records) + 1, self.hash, kind, self.run, number, dict(body))
+        self.hash = record_hash(encode_record(record))
+        self.records.append(record)
+
+    def open_run(self, run: str, precinct: str, program: bytes = PROGRAM, mode: str = "training") -> None:
+        """Open a run."""
+        self.run = run
+        what = {"precinct": precinct, "contest": "governor", "program": program, "mode": mode}
+        self.write("run_opened", {**what, "software": "1.0", "firmware": "1.0"}, batch=0)
+
+    def close_run(self) -> None:
+        """Close the run."""
+        self.write("run_closed", {}, batch=0)
+        self.run = ""
+
+    def open_batch(self) -> int:
+        """Open the next batch and return its number."""
+        self.number += 1
+        self._start = list(self.counters)
+        self._told = _Tally()
+        self.write("batch_opened", {"feeder": self.feeder})
+        return self.number
+
+    @property
+    def feeder(self) -> list[int]:
+        """The feeder board's counters as every record carries them."""
+        return [self.boot, *self.counters]
+
+    def judge(self, sheet: Sheet) -> int:
+        """Feed a sheet and judge it; it has not landed. Return its number."""
+        self.sheet += 1
+        self.counters[0] += 1
+        self._places[sheet.fate] += 1
+        self.write(
+            "sheet_judged",
+            {
+                "sheet": self.sheet,
+                "fate": sheet.fate,
+                "choices": list(sheet.choices),
+                "reasons": list(sheet.reasons),
+                "style": "card-1",
+                "length_mm": 279,
+                "evidence": {},
+                "crop_sha256": b"",
+                "crop_bytes": 0,
+                "place": 0 if sheet.fate == COUNTED else self._places[sheet.fate],
+                "feeder": self.feeder,
+            },
+        )
+        return self.sheet
+
+    def land(self, number: int, pile: str, by: str = "feeder") -> None:
+        """Let a judged sheet land in a bin, through its sensor or by hand."""
+        if by == "feeder":
+            self.counters[1 + BINS.index(pile)] += 1
+        else:
+            self._told.by_hand += 1
+        self.write("sheet_landed", {"sheet": number, "bin": pile, "by": by, "feeder": self.feeder})
+
+    def tell(self, sheet: Sheet) -> None:
+        """Put a sheet into the device's own tally."""
+        self._told.add(sheet)
+
+    def scan(self, sheet: Sheet) -> int:
+        """Feed, judge and land a sheet."""
+        number = self.judge(sheet)
+        self.land(number, sheet.fate)
+        self.tell(sheet)
+        return number
+
+    def give_back(self, out: str = "entry", reasons: Sequence[str] = ("jam",)) -> None:
+        """Give a sheet back unjudged: out through the entry, or taken out by hand."""
+        self.sheet += 1
+        self.counters[0] += 1
+        if out == "entry":
+            self.counters[4] += 1
+        else:
+            self._told.by_hand += 1
+        self._told.returned += 1
+        body = {"sheet": self.sheet, "reasons": list(reasons), "out": out, "feeder": self.feeder}
+        self.write("sheet_returned", body)
+
+    def doubt(self, number: int) -> None:
+        """Write down that a judged sheet's landing is unknown."""
+        self.write("sheet_in_doubt", {"sheet": number, "why": "power cut", "feeder": self.feeder})
+
+    def settle(self, number: int, fate: str) -> None:
+        """Write down what the officials said of a sheet in doubt."""
+        self._told.by_hand += 1
+        self._told.returned += fate == RETURNED
+        by = ["Ann Lee, official, D", "Bob Ray, official, R"]
+        self.write("doubt_settled", {"sheet": number, "fate": fate, "by": by, "feeder": self.feeder})
+
+    def close_batch(self, **changed: Any) -> None:
+        """Close the batch with the device's tally; `changed` makes it lie."""
+        entries, *exits = (now - then for now, then in zip(self.counters, self._start, strict=True))
+        body = self._told.fields() | {
+            "entries": entries,
+            "exits": dict(zip((*BINS, "back"), exits, strict=True)),
+            "feeder": self.feeder,
+        }
+        self.write("batch_closed", {**body, **changed})
+
+
+class _Tally:
+    """What a device reports of a batch, kept as it goes and not folded from its records."""
+
+    def __init__(self) -> None:
+        self.sheets: Counter[str] = Counter()
+        self.votes: Counter[str] = Counter()
+        self.reasons: dict[str, Counter[str]] = {SET_ASIDE: Counter(), NOT_ACCEPTED: Counter()}
+        self.returned = 0
+        self.by_hand = 0
+
+    def add(self, sheet: Sheet) -> None:
+        self.sheets[sheet.fate] += 1
+        self.votes.update(sheet.choices)
+        if sheet.fate in self.reasons:
+            self.reasons[sheet.fate].update(sheet.reasons)
+
+    def fields(self) -> dict[str, Any]:
+        return {
+            "counted": self.sheets[COUNTED],
+            "set_aside": dict(self.reasons[SET_ASIDE]),
+            "set_aside_sheets": self.sheets[SET_ASIDE],
+            "not_accepted": dict(self.reasons[NOT_ACCEPTED]),
+            "not_accepted_sheets": self.sheets[NOT_ACCEPTED],
+            "returned": self.returned,
+            "votes": dict(self.votes),
+            "by_hand": self.by_hand,
+        }
+
+
+class Day:
+    """A recount day: acts admitted by the law one after the other, devices writing beside them."""
+
+    def __init__(
+        self, precincts: Sequence[str] = ("101",), vote_for: int = 1, *, program: bool = True
+    ) -> None:
+        text = order_text(precincts, vote_for)
+        self.order: Order = parse_order(text)
+        self.acts: list[Act] = []
+        self.devices: dict[str, Device] = {}
+        self.gaps: list[Gap] = []
+        self.append("order_set", (CLERK,), {"toml": text.encode("utf-8"), "sha256": order_hash(text)})
+        if program:
+            self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for))
+
+    def append(self, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> Act:
+        """Append an act without asking the law whether it is allowed now."""
+        check_act(kind, by, body)
+        n = len(self.acts) + 1
+        prev = act_hash(encode_act(self.acts[-1])) if self.acts else NO_ACT
+        act = Act(
+            n, prev, kind, f"2026-12-01T{9 + n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}Z", tuple(by), body
+        )
+        self.acts.append(act)
+        return act
+
+    def facts(self) -> Facts:
+        """Return all facts of the day."""
+        return Facts(
+            self.order,
+            tuple(self.acts),
+            {device.id: read_device(device.id, device.records) for device in self.devices.values()},
+            tuple(self.gaps),
+            {device.id: device.name for device in self.devices.values()},
+        )
+
+    def state(self, precinct: str = "101") -> PrecinctState:
+        """Return a precinct as it is now."""
+        return fold(self.facts(), precinct)
+
+    def view(self, precinct: str = "101") -> PrecinctView:
+        """Return a precinct as it may be shown now."""
+        return view(self.state(precinct))
+
+    def act(
+        self, kind: str, by: Sequence[Person] = (CLERK,), precinct: str = "101", /, **fields: Any
+    ) -> PrecinctState:
+        """Append an act if the law admits it. Raises what the law says otherwise."""
+        body = {**fields, "precinct": precinct}
+        state = admit(self.facts(), kind, by, body)
+        self.append(kind, by, body)
+        return state
+
+    def device(self, name: str = "alpha") -> Device:
+        """Return the device with this name."""
+        return self.devices.setdefault(name, Device(name))
+
+    def assign(
+        self, name: str = "alpha", precinct: str = "101", mode: str = "training", program: bytes = PROGRAM
+    ) -> Device:
+        """Assign a device to a precinct, and let it open the run."""
+        device = self.device(name)
+        run = f"{precinct}-{sum(act.kind == 'run_assigned' for act in self.acts) + 1}"
+        given: dict[str, Any] = {
+            "run": run,
+            "device": device.id,
+            "program": program,
+            "contest": "governor",
+            "mode": mode,
+        }
+        self.act("run_assigned", (CLERK,), precinct, **given)
+        device.open_run(run, precinct)
+        return device
+
+    def scan(
+        self, sheets: Sequence[Sheet], name: str = "alpha", precinct: str = "101", **tally_changed: Any
+    ) -> Device:
+        """Assign a device, let it scan these sheets in one batch and close the batch."""
+        device = self.assign(name, precinct)
+        device.open_batch()
+        for sheet in sheets:
+            device.scan(sheet)
+        device.close_batch(**tally_changed)
+        return device
+
+    def enter(self, letter: str, value: int, by: Person, precinct: str = "101") -> PrecinctState:
+        """Let one person enter a count."""
+        due = attempt_due(self.state(precinct), letter)
+        return self.act("count_entered", (by,), precinct, letter=letter, value=value, attempt=due)
+
+    def lock(self, precinct: str = "101", /, **values: int) -> PrecinctState:
+        """Let both persons enter these counts."""
+        for letter, value in values.items():
+            self.enter(letter, value, ANN, precinct)
+            self.enter(letter, value, BOB, precinct)
+        return self.state(precinct)
+
+    def finish(self, precinct: str = "101") -> PrecinctState:
+        """End the precinct's runs and finish scanning."""
+        for body in drafts.runs_to_end(self.state(precinct)):
+            self.act("run_ended", (CLERK,), precinct, **body)
+        return self.act(
+            "scanning_finished", (CLERK,), precinct, **drafts.scanning_finished(self.state(precinct))
+        )
+
+    def reconcile(self, precinct: str = "101") -> PrecinctState:
+        """Tell which identities hold."""
+        return self.act("identities_told", (CLERK,), precinct, **drafts.identities_told(self.state(precinct)))
+
+    def show_figures(self, precinct: str = "101", *, search_ended: bool = False) -> PrecinctState:
+        """Show the figures."""
+        body = drafts.figures_shown(self.state(precinct), search_ended=search_ended)
+        return self.act("figures_shown", (CLERK,), precinct, **body)
+
+    def hand_count(
+        self, outcomes: Mapping[str, int], precinct: str = "101", passes: int = 2
+    ) -> PrecinctState:
+        """Let a team of both sides enter the same hand count so many times."""
+        for _ in range(passes):
+            number = len(self.state(precinct).passes) + 1
+            self.act("hand_count_entered", BOTH, precinct, **{"pass": number, "outcomes": dict(outcomes)})
+        return self.state(precinct)
+
+
+def program_body(program: bytes, vote_for: int = 1) -> dict[str, Any]:
+    """Return the body of `program_added` for a program of this contest."""
+    return {
+        "program": program,
+        "contest": "governor",
+        "title": "Governor",
+        "vote_for": vote_for,
+        "options": [
+            {"key": key, "name": name, "write_in": write_in} for key, name, write_in in (*OPTIONS, WRITE_IN)
+        ],
+    }
+
+
+def a_scanned_day(sheets: Sequence[Sheet] = TWELVE_SHEETS) -> Day:
+    """Return a day whose one batch is closed and whose scanning is finished."""
+    day = Day()
+    day.scan(sheets)
+    day.finish()
+    return day
+
+
+def a_day_told_twice(**values: int) -> Day:
+    """Return a day whose counts were entered, told, re-verified with the same numbers, and told again."""
+    day = a_scanned_day()
+    for _ in range(2):
+        day.lock(**values)
+        day.reconcile()
+    return day
+
+
+def a_reconciled_day() -> Day:
+    """Return a day whose numbers add up and whose figures are shown."""
+    day = a_scanned_day()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    return day
+
+
+def a_hand_count_day() -> Day:
+    """Return a day whose C + S is one less than R, so that D 2 sends all ballots to hand count."""
+    day = a_day_told_twice(H=13, c=9, s=2, x=1)
+    day.show_figures()
+    return day
+
+
+def a_counted_day() -> Day:
+    """Return a day whose hand count agrees: of the three ballots one is for D, one for R, one has no vote."""
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    return day
+
+
+DAYS: Mapping[str, Callable[[], Day]] = {
+    "scanned": a_scanned_day,
+    "reconciled": a_reconciled_day,
+    "hand_count": a_hand_count_day,
+    "counted": a_counted_day,
+}
+"""Days that stand somewhere, by the name of the place."""
