@@ -109,7 +109,7 @@ class Delivery:
     `version` (16 bit) and `table_hash` (32 bit) must be the same at both ends, `boot_id` (32 bit) new at each
     start. `max_payload_bytes` bounds what is taken from the other end; what may be sent is bounded by the
     smaller of both ends' values, and so is the window. At most `queue_payloads` payloads wait or are
-    unacknowledged, so memory is bounded.
+    unacknowledged, so memory is bounded. `dead_ms` may be set anew at any time.
 
     The caller writes what `output` returns, calls `receive` with what arrives (acknowledging it thereby), and
     calls both again, with `b""`, at the latest when `next_deadline_ms` says.
@@ -138,7 +138,7 @@ class Delivery:
         self._window = window
         self._resend_ms = resend_ms
         self._keepalive_ms = keepalive_ms
-        self._dead_ms = dead_ms
+        self.dead_ms = dead_ms
         self._queue_payloads = queue_payloads
         self._reader = FrameReader(max(max_payload_bytes + HEADER_BYTES, HELLO_BYTES))
         self.stats: "dict[str, int]" = dict.fromkeys(CAUSES, 0)
@@ -387,7 +387,7 @@ class Delivery:
             return now_ms
         if self._next < self._base + min(len(self._queue), self._peer_window):
             return now_ms
-        deadline = min(self._sent_ms + self._keepalive_ms, self._heard_ms + self._dead_ms)
+        deadline = min(self._sent_ms + self._keepalive_ms, self._heard_ms + self.dead_ms)
         if self._next > self._base:
             deadline = min(deadline, self._progress_ms + self._patience_ms())
         return max(now_ms, deadline)
@@ -478,7 +478,7 @@ class Delivery:
         if self._round_trip_8ms is not None:
             round_trip_ms = self._round_trip_8ms // 8 + self._variation_4ms
         patience_ms = max(self._resend_ms, round_trip_ms) * self._backoff
-        return min(patience_ms, max(self._resend_ms, self._dead_ms // 2))
+        return min(patience_ms, max(self._resend_ms, self.dead_ms // 2))
 
     def _measure(self, round_trip_ms: int) -> None:
         if self._round_trip_8ms is None:
@@ -490,7 +490,7 @@ class Delivery:
         self._variation_4ms += abs(error_ms) - self._variation_4ms // 4
 
     def _notice_silence(self, now_ms: int) -> None:
-        if self.connected and now_ms >= self._heard_ms + self._dead_ms:
+        if self.connected and now_ms >= self._heard_ms + self.dead_ms:
             self._give_up(SILENT)
 
     def _give_up(self, reason: str) -> None:
