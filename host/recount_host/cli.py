@@ -90,7 +90,7 @@ def find_command(arguments: Sequence[str]) -> Command:
         " ".join(command.words) for command in COMMANDS if arguments and command.words[0] == arguments[0]
     ]
     if begun:
-        raise OperatorError(f"{arguments[0]} is followed by one more word: {' or '.join(begun)}")
+        raise OperatorError(f"{arguments[0]} alone is no command: write {' or '.join(begun)}")
     named = f'there is no command "{arguments[0]}"' if arguments else "name a command"
     raise OperatorError(f"{named}: recount-host --help lists them")
 

@@ -3,7 +3,8 @@
 import argparse
 from pathlib import Path
 
-from recount_classifier.program import Program, ProgramError, read_program
+from recount_classifier.errors import ProgramError
+from recount_classifier.program import Program, read_program
 from recount_host.act import Person
 from recount_host.commands.desk import Desk, add_by, add_data, add_json, answer, open_desk, persons
 from recount_host.errors import OperatorError

@@ -1,0 +1,378 @@
+"""The commands at a real ledger: a whole day, and what each says to people and to programs."""
+
+import json
+from pathlib import Path
+
+import pypdfium2
+import pytest
+
+from recount_classifier.program import Option, make_program
+from recount_classifier.thresholds import Thresholds
+from recount_host.act import Person
+from recount_host.cli import COMMANDS, main
+from recount_host.ledger.ledger import open_ledger
+from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, WRITE_IN, Device, Sheet, order_text
+
+ANN = ("--by", "Ann Lee, official, D")
+BOB = ("--by", "Bob Ray, official, R")
+CLERK = ("--by", "Cleo May, coordinator")
+BOTH = (*ANN, *BOB)
+
+
+class Keyboard:
+    """A host's keyboard: gives commands and keeps what they answered."""
+
+    def __init__(
+        self, folder: Path, capsys: pytest.CaptureFixture[str], precincts: tuple[str, ...] = ("101",)
+    ) -> None:
+        self.data = folder / "data"
+        self.folder = folder
+        self.capsys = capsys
+        self.order = folder / "order.toml"
+        self.order.write_text(order_text(precincts), encoding="utf-8")
+        self.program = folder / "governor.program"
+        options = [Option(*option) for option in (*OPTIONS, WRITE_IN)]
+        self.program.write_bytes(
+            make_program("governor", "Governor", 1, options, (), Thresholds()).to_bytes()
+        )
+        self.device = Device()
+
+    def give(self, *words: str) -> tuple[int, str, str]:
+        code = main([*words, "--data", str(self.data)])
+        answered = self.capsys.readouterr()
+        return code, answered.out, answered.err
+
+    def do(self, *words: str) -> str:
+        code, out, err = self.give(*words)
+        assert (code, err) == (0, ""), err
+        return out
+
+    def ask(self, *words: str) -> dict[str, object]:
+        answer: dict[str, object] = json.loads(self.do(*words, "--json"))
+        return answer
+
+    def refused(self, *words: str) -> str:
+        code, out, err = self.give(*words)
+        assert (code, out) == (2, "")
+        assert err.startswith("recount-host: ")
+        assert err.count("\n") == 1
+        return err
+
+    def start(self) -> None:
+        self.do("order", "set", str(self.order), *CLERK)
+        with open_ledger(self.data) as ledger:
+            ledger.introduce(self.device.id, self.device.name, self.device.public_key, 1, bytes(32))
+
+    def assign(self) -> None:
+        words = ("run", "assign", "101", "--device", "alpha", "--program", str(self.program))
+        run = str(self.ask(*words, "--mode", "training", *CLERK)["run"])
+        hash_ = bytes.fromhex(str(self.ask("program", "add", str(self.program), *CLERK)["program"]))
+        self.device.open_run(run, "101", hash_)
+
+    def send(self) -> None:
+        with open_ledger(self.data) as ledger:
+            ledger.add_records(self.device.signed())
+
+    def scan(self, sheets: tuple[Sheet, ...] = TWELVE_SHEETS) -> None:
+        self.device.open_batch()
+        for sheet in sheets:
+            self.device.scan(sheet)
+        self.device.close_batch()
+        self.send()
+
+    def lock(self, **values: int) -> None:
+        for letter, value in values.items():
+            assert "one person" in self.do("count", "enter", "101", letter, str(value), *ANN)
+            assert "locked" in self.do("count", "enter", "101", letter, str(value), *BOB)
+
+    def up_to_scanned(self) -> None:
+        self.start()
+        self.assign()
+        self.scan()
+        self.do("finish-scanning", "101", *CLERK)
+
+    def up_to_counted(self) -> None:
+        self.up_to_scanned()
+        self.lock(H=12, c=9, s=2, x=1)
+        self.do("reconcile", "101", *CLERK)
+        self.do("figures", "101", *CLERK)
+        self.lock(p=0, o=0)
+        for _ in range(2):
+            self.do("hand-count", "enter", "101", "D=1", "R=1", "no_vote=1", *BOTH)
+
+
+@pytest.fixture
+def keyboard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Keyboard:
+    return Keyboard(tmp_path, capsys)
+
+
+def test_a_whole_day_ends_with_the_statement(keyboard: Keyboard) -> None:
+    keyboard.up_to_counted()
+    pdf = keyboard.folder / "statement.pdf"
+    answer = keyboard.ask("statement", "101", "-o", str(pdf), *CLERK)
+    assert [(row["key"], row["total"]) for row in answer["parties"]] == [("D", 6), ("R", 4)]  # type: ignore[index, attr-defined]
+    text = "".join(page.get_textpage().get_text_range() for page in pypdfium2.PdfDocument(pdf))
+    assert "MODE TRAINING" in text
+    assert keyboard.ask("show", "101")["precincts"][0]["statements_printed"] == 1  # type: ignore[index]
+
+
+def test_the_statement_printed_twice_is_the_same_file(keyboard: Keyboard) -> None:
+    keyboard.up_to_counted()
+    first, second = keyboard.folder / "1.pdf", keyboard.folder / "2.pdf"
+    keyboard.do("statement", "101", "-o", str(first), *CLERK)
+    keyboard.do("statement", "101", "-o", str(second), *CLERK)
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_no_statement_before_the_hand_count_agrees(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    assert "print the statement" in keyboard.refused("statement", "101", "-o", "x.pdf", *CLERK)
+
+
+def test_a_statement_that_cannot_be_written_leaves_no_act(keyboard: Keyboard) -> None:
+    keyboard.up_to_counted()
+    assert "cannot be written" in keyboard.refused("statement", "101", "-o", str(keyboard.folder), *CLERK)
+    assert keyboard.ask("show", "101")["precincts"][0]["statements_printed"] == 0  # type: ignore[index]
+
+
+def test_before_the_figures_are_shown_no_command_tells_one(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    keyboard.lock(H=12, c=9, s=2, x=1)
+    shown = [
+        keyboard.do("show"),
+        keyboard.do("show", "101", "--json"),
+        keyboard.do("doubt", "list", "--json"),
+    ]
+    shown += [keyboard.do("reconcile", "101", *CLERK), keyboard.do("reconcile", "101", *CLERK, "--json")]
+    json_of = keyboard.ask("show", "101")["precincts"][0]  # type: ignore[index]
+    assert json_of["figures"] is None
+    assert all(count["values"] is None for count in json_of["counts"])
+    assert json_of["sheets_fed"] == 12
+    for words in shown:
+        assert "counted 9" not in words
+        assert "votes" not in words.replace("votes a voter is entitled to", "")
+    assert "notices are closed" in keyboard.refused("notices", "101")
+
+
+def test_reconcile_says_only_which_identities_hold(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    keyboard.lock(H=13, c=9, s=2, x=1)
+    words = keyboard.do("reconcile", "101", *CLERK)
+    assert "I2 FAILS" in words
+    assert "I3 holds" in words
+    assert not any(digits in words for digits in ("13", "12", "11", "9"))
+    assert "once more" in words
+
+
+def test_reconcile_given_again_tells_the_same_and_writes_nothing(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    keyboard.lock(H=12, c=9, s=2, x=1)
+    first = keyboard.do("reconcile", "101", *CLERK)
+    assert keyboard.do("reconcile", "101", *CLERK) == first
+    with open_ledger(keyboard.data) as ledger:
+        assert sum(act.kind == "identities_told" for act in ledger.acts()) == 1
+
+
+def test_the_figures_are_shown_in_words_with_the_clause_where_the_law_is_the_reason(
+    keyboard: Keyboard,
+) -> None:
+    keyboard.up_to_scanned()
+    for _ in range(2):
+        keyboard.lock(H=13, c=9, s=2, x=1)
+        keyboard.do("reconcile", "101", *CLERK)
+    words = keyboard.do("figures", "101", *CLERK)
+    assert "§ 24.2-802.2 D 2" in words
+    assert "I2 FAILS: C + S = 11, R = 12" in words
+    assert keyboard.do("figures", "101") == words
+
+
+def test_figures_need_a_person_the_first_time(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    keyboard.lock(H=12, c=9, s=2, x=1)
+    keyboard.do("reconcile", "101", *CLERK)
+    assert "say who does this" in keyboard.refused("figures", "101")
+
+
+def test_a_misplaced_sheet_is_moved_by_its_notice(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    for _ in range(2):
+        keyboard.lock(H=12, c=10, s=1, x=1)
+        keyboard.do("reconcile", "101", *CLERK)
+    assert "overvote" in keyboard.do("notices", "101")
+    sheet = str(keyboard.ask("notices", "101")["notices"][0]["sheet"])  # type: ignore[index]
+    move = ("move-sheet", "101", "counted", "set_aside", *BOTH)
+    assert "name the notice" in keyboard.refused(*move)
+    keyboard.do(*move, "--device", "alpha", "--batch", "1", "--sheet", sheet)
+    assert keyboard.ask("reconcile", "101", *CLERK)["step"] == "show_reconciled"
+    assert keyboard.ask("figures", "101", *CLERK)["state"] == "reconciled"
+
+
+def test_the_search_for_a_misplaced_sheet_can_be_ended(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    for _ in range(2):
+        keyboard.lock(H=12, c=10, s=2, x=1)
+        keyboard.do("reconcile", "101", *CLERK)
+    assert "--search-ended" in keyboard.refused("figures", "101", *CLERK)
+    assert keyboard.ask("figures", "101", *CLERK, "--search-ended")["state"] == "hand_count"
+
+
+def test_finish_scanning_is_refused_while_a_batch_is_open_and_the_run_goes_on(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.device.open_batch()
+    keyboard.send()
+    assert "batch 1 of alpha is still open" in keyboard.refused("finish-scanning", "101", *CLERK)
+    with open_ledger(keyboard.data) as ledger:
+        assert not [act for act in ledger.acts() if act.kind == "run_ended"]
+
+
+def test_a_withheld_record_is_named_and_no_figure_is_shown(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.device.open_batch()
+    for sheet in TWELVE_SHEETS:
+        keyboard.device.scan(sheet)
+    keyboard.device.close_batch()
+    with open_ledger(keyboard.data) as ledger:
+        ledger.add_records([item for n, item in enumerate(keyboard.device.signed(), 1) if n != 6])
+    assert "record 6 of alpha did not arrive" in keyboard.refused("finish-scanning", "101", *CLERK)
+    assert "record 6 of alpha did not arrive" in keyboard.do("show")
+
+
+def test_a_batch_is_voided_by_both_sides_and_run_again(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.scan()
+    void = ("batch", "void", "101", "1", "--device", "alpha", "--reason", "a sheet slipped past")
+    assert "two persons of different sides" in keyboard.refused(*void, *ANN)
+    assert "is void" in keyboard.do(*void, *BOTH)
+    keyboard.scan()
+    keyboard.do("finish-scanning", "101", *CLERK)
+    assert "batch 1 of alpha: void" in keyboard.do("show")
+    assert "batch 2 of alpha: closed" in keyboard.do("show")
+    assert "has no batch 7" in keyboard.refused(*void[:3], "7", *void[4:], *BOTH)
+
+
+def test_a_sheet_in_doubt_is_listed_without_its_place_and_settled_by_both_sides(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.device.open_batch()
+    number = keyboard.device.judge(Sheet("set_aside", (), ("overvote",)))
+    keyboard.device.doubt(number)
+    keyboard.send()
+    listed = keyboard.do("doubt", "list")
+    assert "sheet 1 in batch 1 of alpha: power cut" in listed
+    assert "overvote" not in listed
+    settle = ("doubt", "settle", "101", "1", "set_aside", "--device", "alpha", "--batch", "1")
+    assert "two persons of different sides" in keyboard.refused(*settle, *ANN)
+    assert "is told" in keyboard.do(*settle, *BOTH)
+
+
+def test_no_doubt_is_listed_as_such(keyboard: Keyboard) -> None:
+    keyboard.start()
+    assert keyboard.do("doubt", "list") == "no sheet is in doubt\n"
+
+
+def test_notices_of_a_precinct_without_any_are_listed_as_none(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.scan((Sheet("counted", ("D",)),))
+    keyboard.do("finish-scanning", "101", *CLERK)
+    keyboard.lock(H=1, c=1, s=0, x=0)
+    keyboard.do("reconcile", "101", *CLERK)
+    keyboard.do("figures", "101", *CLERK)
+    assert keyboard.do("notices", "101") == "no sheet was set aside or not accepted\n"
+
+
+def test_the_order_is_set_once_and_the_same_again_changes_nothing(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.do("order", "set", str(keyboard.order), *CLERK)
+    keyboard.order.write_text(order_text(("102",)), encoding="utf-8")
+    assert "works under another order" in keyboard.refused("order", "set", str(keyboard.order), *CLERK)
+    with open_ledger(keyboard.data) as ledger:
+        assert sum(act.kind == "order_set" for act in ledger.acts()) == 1
+
+
+def test_a_mode_other_than_training_is_refused(keyboard: Keyboard) -> None:
+    keyboard.start()
+    words = ("run", "assign", "101", "--device", "alpha", "--program", str(keyboard.program), *CLERK)
+    for mode in ("live", "test"):
+        assert "logic and accuracy" in keyboard.refused(*words, "--mode", mode)
+    with open_ledger(keyboard.data) as ledger:
+        assert [act.kind for act in ledger.acts()] == ["order_set"]
+
+
+def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keyboard) -> None:
+    keyboard.start()
+    other = make_program("senate", "Senate", 1, [Option("A", "A", write_in=False)], (), Thresholds())
+    keyboard.program.write_bytes(other.to_bytes())
+    assert 'counts the contest "senate"' in keyboard.refused("program", "add", str(keyboard.program), *CLERK)
+    with open_ledger(keyboard.data) as ledger:
+        assert ledger.program_hashes() == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("show", "999"), 'no precinct "999"'),
+        (("program", "add", "absent.program", *CLERK), "cannot be read"),
+        (("program", "add", __file__, *CLERK), "no contest program"),
+        (
+            ("run", "assign", "101", "--device", "nobody", "--program", "P", "--mode", "training", *CLERK),
+            "no device",
+        ),
+        (
+            ("run", "assign", "101", "--device", "alpha", "--program", "P", "--mode", "fast", *CLERK),
+            "invalid choice",
+        ),
+        (("count", "enter", "101", "q", "3", *ANN), "invalid choice"),
+        (("count", "enter", "101", "H", "many", *ANN), "invalid int value"),
+        (("count", "enter", "101", "H", "-3", *ANN), "value must be int 0 to"),
+        (("count", "enter", "101", "H", "3", "--by", "Ann Lee"), "does not name a person"),
+        (("count", "enter", "101", "H", "3", "--by", "Ann Lee, official, Z"), 'side "Z"'),
+        (("count", "enter", "101", "H", "3", *CLERK), "an official of a side"),
+        (("count", "enter", "101", "H", "3", *BOTH), "exactly once"),
+        (("count", "enter", "101", "H", "3"), "say who does this"),
+        (("hand-count", "enter", "101", "D", *BOTH), "write KEY=NUMBER"),
+        (("hand-count", "enter", "101", "D=x", *BOTH), "write KEY=NUMBER"),
+        (("hand-count", "enter", "101", "D=1", "D=2", *BOTH), "given twice"),
+        (("order", "set", "absent.toml", *CLERK), "cannot be read"),
+        (("order", "set", __file__, *CLERK), "does not fit"),
+        (("count",), "count alone is no command: write count enter"),
+        (("dance",), 'no command "dance"'),
+    ],
+)
+def test_wrong_input_gets_one_line_and_exit_code_2(
+    keyboard: Keyboard, words: tuple[str, ...], says: str
+) -> None:
+    keyboard.start()
+    words = tuple(str(keyboard.program) if word == "P" else word for word in words)
+    assert says in keyboard.refused(*words)
+
+
+def test_a_command_without_a_ledger_says_where_it_looked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", "--data", str(tmp_path / "nowhere")]) == 2
+    assert "there is no ledger at" in capsys.readouterr().err
+
+
+def test_no_words_at_all_point_to_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 2
+    assert "name a command" in capsys.readouterr().err
+
+
+def test_the_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    listed = capsys.readouterr().out
+    assert all(" ".join(command.words) in listed and command.purpose in listed for command in COMMANDS)
+
+
+def test_a_ledger_that_contradicts_itself_stops_every_command_with_code_3(keyboard: Keyboard) -> None:
+    keyboard.start()
+    with open_ledger(keyboard.data) as ledger:
+        body = {"precinct": "101", "attempt": 1, "held": [], "failed": [], "disarmed": []}
+        ledger.append_act("identities_told", (Person("X", "y", ""),), body)
+    code, out, err = keyboard.give("show")
+    assert (code, out) == (3, "")
+    assert "keep everything as it is: act 2 (identities_told)" in err
