@@ -139,7 +139,7 @@ REASONS = (
 )
 """Their places are their numbers in `stopped`."""
 
-BACK_ALLOWED = (DOUBLE_FEED, OVER_LONG, SHORT_SHEET, HALTED)
+BACK_ALLOWED = (DOUBLE_FEED, OVER_LONG, SHORT_SHEET, HALTED, STATION_SILENT)
 """After these stops the sheet may be driven back out, if nobody touched the path since."""
 
 TRANSITIONS = {

@@ -14,8 +14,13 @@ import sys
 
 GPIOS = 30
 OUT_HELD = 128
+STIRRED_US = 20000
+STIRRED_IDLE_US = 2000
+IDLE_US = 10000
 TICKS_MASK = 0x3FFFFFFF  # the Pico's ticks wrap at 2**30
 
+QUIET_ANSWER = '{"now_us": '
+QUIET_ANSWER_END = ', "in": [], "rx": ""}\n'
 QUIET = '{"out": [], "pulse": [], "tx": "", "wait_us": %d}\n'
 
 
@@ -33,6 +38,7 @@ class Dialogue:
         self._out_gpio = bytearray(OUT_HELD)
         self._out_value = bytearray(OUT_HELD)
         self._outs = 0
+        self._stirred_us = 0  # when an edge, a byte or a change of an output was last seen
 
     def begin(self):
         """Learn the levels and the time, before the firmware reads the first of them."""
@@ -57,12 +63,24 @@ class Dialogue:
         line = sys.stdin.readline()
         if not line:
             raise SystemExit  # the world is gone, and with it the board
+        if line.endswith(QUIET_ANSWER_END) and line.startswith(QUIET_ANSWER):
+            self.now_us = int(line[len(QUIET_ANSWER) : -len(QUIET_ANSWER_END)])
+            return
         answer = json.loads(line)
         for gpio, value, at_us in answer["in"]:
             self._change(gpio, value, at_us)
         self.now_us = answer["now_us"]
+        self._stirred_us = self.now_us
         if answer["rx"]:
             self.uart.arrive(bytes.fromhex(answer["rx"]))
+
+    def idle(self):
+        """Wait as `machine.idle` does: until something happens, or a moment.
+
+        The chip's moment is a millisecond. Here each wait costs real time, so it is short only while something may
+        be settling (debouncing, a reply); edges and bytes end a wait at once all the same.
+        """
+        self.wait(STIRRED_IDLE_US if self.now_us - self._stirred_us < STIRRED_US else IDLE_US)
 
     def reset(self):
         """End the board: the world starts it anew."""
@@ -87,6 +105,8 @@ class Dialogue:
         sent = self.uart.departed() if self.uart else b""
         if pulses is None and not self._outs and not sent and not self.watchdog_ms:
             return QUIET % wait_us
+        if pulses or self._outs or sent:
+            self._stirred_us = self.now_us
         line = {
             "out": [[self._out_gpio[place], self._out_value[place]] for place in range(self._outs)],
             "pulse": pulses or [],

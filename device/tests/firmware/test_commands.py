@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from device.tests.firmware.bench import CONFIGURATION, TRANSPORT_STEP, Bench, a_ready_feeder
 from recount_protocol import feeder_messages
 from recount_protocol.frames import encode_frame
@@ -25,7 +26,11 @@ def test_the_measures_of_the_path_are_echoed(tmp_path: Path) -> None:
 def test_measures_that_cannot_be_met_are_refused(tmp_path: Path, change: dict[str, int]) -> None:
     with Bench(tmp_path) as bench:
         bench.connect()
-        assert bench.ask("configure", "refused", **(CONFIGURATION | change)) == {"kind": 1, "sheet": 0, "state": 0}
+        assert bench.ask("configure", "refused", **(CONFIGURATION | change)) == {
+            "kind": 1,
+            "sheet": 0,
+            "state": 0,
+        }
         assert bench.state() == "unconfigured"
 
 
@@ -102,8 +107,8 @@ def test_garbage_moves_nothing_and_breaks_nothing(tmp_path: Path) -> None:
             noise = chance.randbytes(chance.randrange(1, 400))
             if kind == 1:
                 noise = encode_frame(noise[:240])
-            elif kind == 2:
-                noise = encode_frame(feeder_messages.encode("feed", sheet=3))  # a command without a connection
+            elif kind == 2:  # a command without a connection
+                noise = encode_frame(feeder_messages.encode("feed", sheet=3))
             bench.garbage = noise
             bench.turn()
         bench.run(100)

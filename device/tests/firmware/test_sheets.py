@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from device.tests.firmware.bench import (
     DIVERTER_A,
     DIVERTER_B,
@@ -131,13 +132,13 @@ def test_the_motors_have_no_current_between_sheets(tmp_path: Path) -> None:
 
 def test_a_pick_that_slips_is_tried_once_more(tmp_path: Path) -> None:
     with a_ready_feeder(tmp_path) as bench:
-        bench.paper.pick_slips = 1
+        bench.paper.pick_slips = True
         bench.heard.clear()
         bench.say("feed", sheet=1)
         bench.until(lambda: bench.pulses.get(PICK_STEP, 0) > 0)
         bench.until(lambda: bench.pulses[PICK_STEP] == 0)
         assert bench.heard == []
-        bench.paper.pick_slips = 0
+        bench.paper.pick_slips = False
         assert bench.hear("at_camera")["sheet"] == 1
 
 

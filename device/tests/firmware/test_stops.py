@@ -4,13 +4,25 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from device.tests.firmware.bench import CAMERA, COVER, ENABLE, ENTRY, EXITS, HOPPER, STOP, Bench, Sheet, a_ready_feeder
+
+from device.tests.firmware.bench import (
+    CAMERA,
+    COVER,
+    ENABLE,
+    ENTRY,
+    EXITS,
+    HOPPER,
+    STOP,
+    Bench,
+    Sheet,
+    a_ready_feeder,
+)
 
 COUNTED, SET_ASIDE, NOT_ACCEPTED, BACK = range(4)
 
 
 def to_picking(bench: Bench) -> None:
-    bench.paper.pick_slips = 1
+    bench.paper.pick_slips = True
     bench.say("feed", sheet=1)
     bench.until(bench.moving)
 
@@ -83,7 +95,9 @@ def test_a_station_that_falls_silent_stops_what_it_began(tmp_path: Path, where: 
         bench.paper.flap_sticks_at = COUNTED
         WHERE[where](bench)
         for sheet in bench.paper.path:
-            sheet.stuck_from_mm = sheet.lead_mm + 1  # so that it is still on its way when the silence is noticed
+            sheet.stuck_from_mm = (
+                sheet.lead_mm + 1
+            )  # so that it is still on its way when the silence is noticed
         bench.disconnect()
         bench.until(lambda: bench.outputs[ENABLE] == 0)
         bench.run(700)
@@ -132,7 +146,7 @@ def test_an_empty_hopper_is_told_and_left_by_clear(tmp_path: Path) -> None:
 
 def test_a_sheet_that_cannot_be_picked_leaves_the_path_empty(tmp_path: Path) -> None:
     with a_ready_feeder(tmp_path) as bench:
-        bench.paper.pick_slips = 1
+        bench.paper.pick_slips = True
         assert bench.ask("feed", "stopped", sheet=1) == {"reason": 12, "sheet": 0, "counts": (0, 0, 0, 0, 0)}
         bench.ask("clear", "cleared")
         assert bench.state() == "ready"
