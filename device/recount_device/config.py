@@ -65,8 +65,8 @@ class PinSettings:
 
 BOUNDS: Mapping[type, Mapping[str, tuple[int, int]]] = {
     PathSettings: {
-        "transport_mm_s": (20, 1000),
-        "pick_mm_s": (20, 1000),
+        "transport_mm_s": (25, 1000),
+        "pick_mm_s": (25, 1000),
         "entry_to_camera_mm": (50, 1000),
         "camera_to_exit_mm": (10, 1000),
         "min_length_mm": (50, 600),
@@ -187,10 +187,17 @@ def parse_config(content: str, where: str, beside: Path) -> Config:
         folder=beside / _text(f"{where}: folder", given["folder"]),
         **parts,
         batch_sheets=_number(f"{where}: batch_sheets", given.get("batch_sheets", 400), 1, MAX_BATCH_SHEETS),
-        path=_settings(f"{where}: path", PathSettings, given.get("path", {})),
+        path=_path(f"{where}: path", given.get("path", {})),
         optics=_settings(f"{where}: optics", OpticsSettings, given.get("optics", {})),
         pins=_pins(f"{where}: pins", given.get("pins", {})),
     )
+
+
+def _path(where: str, given: object) -> PathSettings:
+    path = _settings(where, PathSettings, given)
+    if path.min_length_mm > path.max_length_mm:
+        raise OperatorError(f"{where}.min_length_mm must not be above max_length_mm")
+    return path
 
 
 def _pins(where: str, given: object) -> PinSettings:

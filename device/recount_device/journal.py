@@ -18,6 +18,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from recount_device.durable import force_folder
+from recount_device.errors import JournalDamaged, OperatorError
+from recount_device.history import History
+from recount_device.identity import Identity
 from recount_protocol.errors import RecordError
 from recount_protocol.records import (
     NO_HASH,
@@ -29,11 +33,6 @@ from recount_protocol.records import (
     sign,
     verify,
 )
-
-from recount_device.durable import force_folder
-from recount_device.errors import JournalDamaged, OperatorError
-from recount_device.history import History
-from recount_device.identity import Identity
 
 JOURNAL_FILE = "journal.sqlite"
 LOCK_FILE = "device.lock"
@@ -144,30 +143,43 @@ class Journal:
         (state,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if state != "ok":
             raise sqlite3.DatabaseError(state)
+        crops: dict[int, bytes] = {}
         for n, content, signature in self._connection.execute("SELECT * FROM records ORDER BY n"):
-            self._check_record(n, content, signature)
+            if n != self.next_n:
+                raise JournalDamaged(
+                    f"record {self.next_n} of the journal {self.path} is missing: {WHAT_TO_DO}"
+                )
+            body = self._check_record(n, content, signature).body
+            if body.get("crop_sha256"):
+                crops[n] = body["crop_sha256"]
         self.feeding = Feeding(*self._connection.execute("SELECT sheet, batch, boot FROM feeding").fetchone())
         if self.feeding.sheet < self.history.last_sheet:
             raise JournalDamaged(f"the journal {self.path} holds a sheet number that was never reserved")
-        self._check_crops()
+        self._check_crops(crops)
 
-    def _check_record(self, n: int, content: bytes, signature: bytes) -> None:
+    def _check_record(self, n: int, content: bytes, signature: bytes) -> Record:
         try:
             record = decode_record(content)
-            check_next(self.head, self.next_n, record)
+            check_next(self.head, n, record)
             verify(self._identity.public_key, content, signature)
         except RecordError as error:
             raise JournalDamaged(
                 f"record {n} of the journal {self.path} is not what was written ({error}): {WHAT_TO_DO}"
             ) from None
         self._advance(record, content)
+        return record
 
-    def _check_crops(self) -> None:
-        for n, expected, png in self._connection.execute("SELECT n, sha256, png FROM crops"):
-            if sha256(png).digest() != expected:
+    def _check_crops(self, expected: dict[int, bytes]) -> None:
+        """Compare each crop with the hash in its signed record, not with the one that lies beside it."""
+        for n, png in self._connection.execute("SELECT n, png FROM crops ORDER BY n"):
+            if sha256(png).digest() != expected.pop(n, b""):
                 raise JournalDamaged(
                     f"the picture of record {n} in {self.path} is not what was written: {WHAT_TO_DO}"
                 )
+        if expected:
+            raise JournalDamaged(
+                f"the picture of record {min(expected)} in {self.path} is missing: {WHAT_TO_DO}"
+            )
 
     def _advance(self, record: Record, content: bytes) -> None:
         self.history.take(record)

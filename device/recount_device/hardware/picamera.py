@@ -7,8 +7,8 @@ came to rest (`flush`), with the exposure and gain that were asked for; whatever
 and the sheet goes back.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,21 @@ EXPOSURE_TOLERANCE = 0.02
 class PiCamera:
     """The device's camera, open and running."""
 
-    def __init__(self, picamera2: Any, mapped_array: Any, optics: OpticsSettings) -> None:
-        """Configure and start the camera that `picamera2` is; raises OperatorError where it does not obey."""
-        self._camera = picamera2
+    def __init__(self, open_camera: Callable[[], Any], mapped_array: Any, optics: OpticsSettings) -> None:
+        """Open, configure and start the camera; raises OperatorError where it does not obey.
+
+        `open_camera` gives a Picamera2, `mapped_array` is picamera2's MappedArray.
+        """
+        self._open_camera = open_camera
         self._mapped_array = mapped_array
         self._optics = optics
-        self._controls = self._allowed(_controls(optics))
+        self._controls: dict[str, Any] = {}
+        self._camera: Any = None
+        self._start()
+
+    def _start(self) -> None:
+        self._camera = self._open_camera()
+        self._controls = self._allowed(_controls(self._optics))
         self._configure()
         self._camera.start()
         self._settle()
@@ -89,11 +98,17 @@ class PiCamera:
         Raises CameraFault where none comes in time, or one that is not as asked.
         """
         try:
+            if self._camera is None:
+                self._start()
             with self._camera.captured_request(wait=self._wait_s, flush=after_us * 1000) as request:
                 metadata = request.get_metadata()
                 page = self._grey(request)
         except TimeoutError:
+            self.close()  # the request stays queued and would answer the next one: only a new start forgets it
             raise CameraFault("the camera gave no picture in time") from None
+        except OperatorError as error:
+            self.close()
+            raise CameraFault(f"the camera does not start again: {error}") from None
         except (RuntimeError, OSError, KeyError) as error:
             raise CameraFault(f"the camera failed: {error}") from None
         if not self._is_as_asked(metadata):
@@ -103,22 +118,17 @@ class PiCamera:
         return [page]
 
     def _grey(self, request: Any) -> NDArray[np.uint8]:
-        """Return a copy of the Y plane: rows are as wide as the stride, the view dies with the request."""
+        """Return a copy of the Y plane: its rows are as wide as the stride, and it dies with the request."""
         with self._mapped_array(request, "main", write=False) as mapped:
             rows: NDArray[np.uint8] = mapped.array
             return np.array(rows[: self._optics.height, : self._optics.width], dtype=np.uint8)
 
     def close(self) -> None:
         """Stop the camera and give it back."""
-        self._camera.stop()
-        self._camera.close()
-
-
-class CameraModule(Protocol):
-    """What is used of the module picamera2."""
-
-    Picamera2: Any
-    MappedArray: Any
+        camera, self._camera = self._camera, None
+        if camera is not None:
+            camera.stop()
+            camera.close()
 
 
 def _controls(optics: OpticsSettings) -> dict[str, Any]:
@@ -141,8 +151,11 @@ def open_picamera(optics: OpticsSettings) -> PiCamera:
         import picamera2  # noqa: PLC0415  only a Raspberry Pi has it
     except ImportError as error:
         raise OperatorError(f"the camera needs picamera2 ({error}): apt install python3-picamera2") from None
-    try:
-        camera = picamera2.Picamera2(0)
-    except (IndexError, RuntimeError) as error:
-        raise OperatorError(f"no camera is found ({error}): check its cable") from None
-    return PiCamera(camera, picamera2.MappedArray, optics)
+
+    def open_camera() -> Any:
+        try:
+            return picamera2.Picamera2(0)
+        except (IndexError, RuntimeError) as error:
+            raise OperatorError(f"no camera is found ({error}): check its cable") from None
+
+    return PiCamera(open_camera, picamera2.MappedArray, optics)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from recount_classifier.evidence import Evidence
 from recount_classifier.program import Option, Program
 from recount_classifier.reading import Reading
