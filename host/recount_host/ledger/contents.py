@@ -5,7 +5,6 @@ The ledger only grows, so what was read stays true. Every chain is checked link 
 
 from pathlib import Path
 
-from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
 from sqlalchemy import Connection, select
 
 from recount_host.act import NO_ACT, Act, ActError
@@ -13,6 +12,7 @@ from recount_host.ledger import schema
 from recount_host.ledger.acts_chain import read_acts
 from recount_host.ledger.rows import Device, Gap, StoredRecord
 from recount_host.ledger.sqlite import damaged
+from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
 
 
 class Contents:

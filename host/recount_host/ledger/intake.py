@@ -8,6 +8,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from sqlalchemy import Connection, func, insert, select
+
+from recount_host.ledger import schema
+from recount_host.ledger.contents import crop_sha256
+from recount_host.ledger.rows import Gap, Outcome, Verdict
 from recount_protocol.records import (
     NO_HASH,
     Record,
@@ -18,11 +23,6 @@ from recount_protocol.records import (
     record_hash,
     verify,
 )
-from sqlalchemy import Connection, func, insert, select
-
-from recount_host.ledger import schema
-from recount_host.ledger.contents import crop_sha256
-from recount_host.ledger.rows import Outcome, Verdict
 
 MAX_DEVICES = 1000
 """More first contacts than a locality has devices are somebody else's."""
@@ -188,13 +188,8 @@ def _early(
                 device=record.device, n=record.n, record=data, signature=signature, received_utc=utc
             )
         )
-    first, last = chain.n + 1, record.n - 1
-    which = (
-        f"record {first} of {chain.name} is"
-        if first == last
-        else f"records {first} to {last} of {chain.name} are"
-    )
-    return Outcome(Verdict.GAP, f"{which} missing", next_n=first)
+    gap = Gap(record.device, chain.name, chain.n + 1, min([*waiting, record.n]) - 1)
+    return Outcome(Verdict.GAP, gap.sentence, next_n=gap.first_n)
 
 
 def _why_not_that_device(connection: Connection, claim: Introduction) -> str:

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from recount_protocol.records import Record
 from sqlalchemy import Connection, func, insert, select
 
 from recount_host.act import Act, Person
@@ -20,6 +19,7 @@ from recount_host.ledger import acts_chain, intake, schema
 from recount_host.ledger.contents import Contents
 from recount_host.ledger.rows import Device, Gap, Outcome, Refusal, StoredRecord
 from recount_host.ledger.sqlite import open_engine, reading, writing
+from recount_protocol.records import Record
 
 LEDGER_FILE = "ledger.sqlite"
 """Its name in the data folder of a locality."""

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 
 from recount_host.links.session import Condition
 
+MAX_STRANGERS = 50
+"""Somebody who connects again and again under new names must not fill the page."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceLive:
@@ -55,18 +58,20 @@ class LiveBoard:
 
     def show(self, link: str, condition: Condition, now_ms: int, *, heard: bool) -> None:
         """Take the condition of a session; `heard` when something came from the other end just now."""
-        if not (condition.device or condition.problem):
-            return
+        known = condition.welcomed
+        if not (known or condition.problem):
+            return  # nobody knows yet who that is
         # A stranger is shown by its link, and so is one that is refused: it must not cover the true device.
-        known = condition.device and (condition.welcomed or not condition.problem)
         key = condition.device if known else f"{link} {condition.name}"
         with self._lock:
             before = self._entries.get(key)
+            if before is None and not known and self._strangers() >= MAX_STRANGERS:
+                return
             entry = DeviceLive(
                 device=condition.device if known else "",
                 name=condition.name,
                 link=link,
-                connected=condition.connected and (condition.welcomed or not condition.problem),
+                connected=condition.connected and known,
                 state=condition.state,
                 note=condition.note,
                 last_seen_ms=now_ms if heard or before is None else before.last_seen_ms,
@@ -77,3 +82,6 @@ class LiveBoard:
             self._entries[key] = entry
             if before is None or replace(before, last_seen_ms=0) != replace(entry, last_seen_ms=0):
                 self._version += 1
+
+    def _strangers(self) -> int:
+        return sum(not entry.device for entry in self._entries.values())

@@ -12,10 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, REFUSED, Delivery
-from recount_protocol.errors import MessageError
-from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
-
 from recount_host.ledger.rows import Verdict
 from recount_host.links.wants import (
     CropKept,
@@ -30,6 +26,9 @@ from recount_host.links.wants import (
     Reply,
     Want,
 )
+from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, REFUSED, Delivery
+from recount_protocol.errors import MessageError
+from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
 
 RESEND_MS = 300
 KEEPALIVE_MS = 500
@@ -197,6 +196,9 @@ class DeviceSession:
         self._acknowledged_n = self._acknowledge_n = reply.outcome.next_n - 1
         self._next_crop_n = reply.crop_n
         self._welcome(reply.outcome.next_n, reply.crop_n)
+        if self._acknowledge_n:
+            # What was stored while the last connection broke was never acknowledged there.
+            self._outbox.append(pack("acknowledged", n=self._acknowledge_n))
         self._duties_due_ms = self._now_ms
 
     def _told_record(self, reply: RecordKept) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from recount_host.links.tcp_link import monotonic_ms
 from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, REFUSED, Delivery
 from recount_protocol.records import NO_HASH, Record, device_id, encode_record, record_hash, sign
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
-
-from recount_host.links.tcp_link import monotonic_ms
 
 READ_BYTES = 64 * 1024
 
@@ -136,7 +136,8 @@ class Connection:
 
     def _introduce(self) -> None:
         owner = self._owner
-        self._outbox.append(
+        self._outbox.insert(
+            0,
             pack(
                 "introduce",
                 device=owner.device,
@@ -146,7 +147,7 @@ class Connection:
                 firmware="",
                 next_n=len(owner.journal) + 1,
                 head=owner.head,
-            )
+            ),
         )
 
     def _take(self, kind: str, fields: dict[str, Any]) -> None:

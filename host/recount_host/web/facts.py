@@ -4,14 +4,13 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from recount_protocol.records import Record
-
 from recount_host.law.duties import duties
 from recount_host.law.precinct import Facts, PrecinctState, fold_all
 from recount_host.law.tally import DeviceFacts, Gap, read_device
 from recount_host.ledger.ledger import Ledger
 from recount_host.ledger.rows import Refusal
 from recount_host.order import order_of
+from recount_protocol.records import Record
 
 
 class FactsReader:

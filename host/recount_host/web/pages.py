@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recount_classifier.reasons import REASONS
-
 from recount_host.law.disclosure import Doubt, Notice, PrecinctView, asked_now, notices, notices_open, view
 from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN
 from recount_host.law.precinct import Facts, PrecinctState, devices_of

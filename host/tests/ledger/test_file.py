@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy.exc import IntegrityError
+
 from recount_host.act import Person, act_hash, decode_act, encode_act
 from recount_host.errors import OperatorError
 from recount_host.ledger import Ledger
@@ -16,7 +18,6 @@ from recount_host.ledger.ledger import open_ledger
 from recount_host.ledger.schema import metadata
 from recount_host.ledger.sqlite import open_engine, reading, writing
 from recount_host.links.stand_in import StandIn
-from sqlalchemy.exc import IntegrityError
 
 ANN = Person("Ann Lee", "official", "D")
 BOB = Person("Bob Ray", "official", "R")

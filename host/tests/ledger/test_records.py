@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from recount_host.ledger import Ledger, Verdict
 from recount_host.links.stand_in import StandIn
 from recount_protocol.records import NO_HASH, Record, encode_record, record_hash, sign

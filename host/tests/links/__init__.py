@@ -1,0 +1,1 @@
+"""Tests of the links between host and devices."""

@@ -1,0 +1,142 @@
+"""A real serial port (a pty) with a device at its other end, and a cable that is pulled."""
+
+import os
+import pty
+import select
+import threading
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from recount_host.errors import OperatorError
+from recount_host.ledger import Ledger
+from recount_host.links.collector import Collector
+from recount_host.links.live import LiveBoard
+from recount_host.links.serial_link import SerialLink
+from recount_host.links.stand_in import Connection
+from recount_host.links.tcp_link import monotonic_ms
+
+from .table import a_device
+
+
+class Cable:
+    """A pty: the host opens `port`, the device reads and writes the other side. `port` may be re-pointed."""
+
+    def __init__(self, link: Path) -> None:
+        self.port = link
+        self.device_side = -1
+        self.plug_in()
+
+    def plug_in(self) -> None:
+        self.device_side, host_side = pty.openpty()
+        tty.setraw(host_side)
+        os.set_blocking(self.device_side, False)
+        self.port.unlink(missing_ok=True)
+        self.port.symlink_to(os.ttyname(host_side))
+        self._host_side = host_side
+
+    def pull(self) -> None:
+        self.port.unlink()
+        os.close(self.device_side)
+        os.close(self._host_side)
+
+    def serve(self, connection: Connection, until: Callable[[], bool], longest_ms: int = 20_000) -> bool:
+        end_ms = monotonic_ms() + longest_ms
+        while not until():
+            now_ms = monotonic_ms()
+            if now_ms > end_ms:
+                return False
+            unwritten = connection.output(now_ms)
+            while unwritten:
+                with suppress(BlockingIOError):
+                    unwritten = unwritten[os.write(self.device_side, unwritten) :]
+                connection.receive(self._read(0.0), monotonic_ms())
+            connection.receive(self._read(0.02), monotonic_ms())
+        return True
+
+    def _read(self, wait_s: float) -> bytes:
+        readable, _, _ = select.select([self.device_side], [], [], wait_s)
+        if not readable:
+            return b""
+        try:
+            return os.read(self.device_side, 65_536)
+        except OSError:  # the host has not opened its side
+            return b""
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(tmp_path / "ledger.sqlite") as opened:
+        yield opened
+
+
+@pytest.fixture
+def cable(tmp_path: Path) -> Iterator[Cable]:
+    cable = Cable(tmp_path / "ttyDEVICE")
+    yield cable
+    with suppress(OSError):
+        cable.pull()
+
+
+@pytest.fixture
+def board() -> LiveBoard:
+    return LiveBoard()
+
+
+@pytest.fixture
+def link(ledger: Ledger, cable: Cable, board: LiveBoard) -> Iterator[SerialLink]:
+    collector = Collector(ledger, lambda _: (), lambda: None)
+    boots = count(1)
+    link = SerialLink(str(cable.port), collector, board, lambda: next(boots))
+    collector.start()
+    link.start()
+    yield link
+    link.stop()
+    collector.stop()
+
+
+@pytest.mark.usefixtures("link")
+def test_a_device_delivers_its_records_and_crops_over_a_serial_port(ledger: Ledger, cable: Cable) -> None:
+    device = a_device()
+    device.write_set_aside(1, bytes(range(256)) * 300, run="run-1", batch=1)
+    for number in range(50):
+        device.write_fault(f"fault-{number}")
+    assert cable.serve(device.connect(), lambda: device.crops_taken == [1] and device.acknowledged_n == 51)
+    assert [record.n for record in ledger.records()] == list(range(1, 52))
+
+
+@pytest.mark.usefixtures("link")
+def test_a_device_that_restarts_on_the_same_cable_goes_on(ledger: Ledger, cable: Cable) -> None:
+    device = a_device()
+    for number in range(40):
+        device.write_fault(f"fault-{number}")
+    assert cable.serve(device.connect(), lambda: device.acknowledged_n >= 10)
+    assert cable.serve(device.connect(), lambda: device.acknowledged_n == 40)
+    assert [record.n for record in ledger.records()] == list(range(1, 41))
+
+
+@pytest.mark.usefixtures("link")
+def test_a_pulled_cable_is_shown_and_the_port_is_opened_again(
+    ledger: Ledger, cable: Cable, board: LiveBoard
+) -> None:
+    device = a_device()
+    device.write_fault("before")
+    assert cable.serve(device.connect(), lambda: device.acknowledged_n == 1)
+    cable.pull()
+    turn = threading.Event()
+    while not any("is gone" in entry.problem for entry in board.devices()):
+        assert not turn.wait(0.01)
+    cable.plug_in()
+    device.write_fault("after")
+    assert cable.serve(device.connect(), lambda: device.acknowledged_n == 2)
+    assert [record.body["word"] for record in ledger.records()] == ["before", "after"]
+
+
+def test_a_port_that_is_not_there_gives_one_sentence(ledger: Ledger, board: LiveBoard) -> None:
+    link = SerialLink("/dev/ttyNOTHING", Collector(ledger, lambda _: (), lambda: None), board, lambda: 1)
+    with pytest.raises(OperatorError, match="/dev/ttyNOTHING cannot be opened"):
+        link.start()
