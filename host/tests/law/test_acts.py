@@ -1,0 +1,88 @@
+"""The table of acts: what each holds, and that nothing else gets in."""
+
+from typing import Any
+
+import pytest
+
+from recount_host.law.acts import KINDS, check_act
+from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.persons import check_both_sides, check_one, in_words, parse_person, same_person
+from recount_host.rehearsal import ANN, BOB, CLERK, Day, a_counted_day, a_day_told_twice
+
+COUNT: dict[str, Any] = {"precinct": "101", "letter": "H", "value": 3, "attempt": 1}
+
+
+def test_every_kind_has_a_sentence_for_auditors() -> None:
+    assert all(kind.says.endswith(".") and len(kind.says) > 30 for kind in KINDS.values())
+
+
+def test_every_act_of_a_day_is_of_the_table() -> None:
+    kinds = {
+        act.kind for day in (a_counted_day(), a_day_told_twice(H=12, c=10, s=1, x=1)) for act in day.acts
+    }
+    assert kinds <= set(KINDS)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"value": True},
+        {"value": -1},
+        {"value": 10_000_001},
+        {"value": 3.0},
+        {"letter": "C"},
+        {"precinct": ""},
+        {"attempt": 0},
+        {"surplus": 1},
+    ],
+)
+def test_a_field_out_of_bounds_is_refused(changed: dict[str, Any]) -> None:
+    with pytest.raises(BadEntry, match="count_entered"):
+        check_act("count_entered", (ANN,), {**COUNT, **changed})
+
+
+def test_a_missing_field_is_refused() -> None:
+    with pytest.raises(BadEntry, match="attempt is missing"):
+        check_act("count_entered", (ANN,), {name: COUNT[name] for name in ("precinct", "letter", "value")})
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(BadEntry, match='no act of kind "total_typed"'):
+        check_act("total_typed", (ANN,), {})
+
+
+def test_an_act_that_nobody_does_is_refused() -> None:
+    with pytest.raises(BadEntry, match="say who does this"):
+        check_act("count_entered", (), COUNT)
+
+
+def test_a_side_that_is_no_party_to_the_recount_is_refused() -> None:
+    stranger = parse_person("Eve Day, official, Z")
+    with pytest.raises(BadEntry, match='side "Z", but the sides of this recount are D or R'):
+        Day().act("count_entered", (stranger,), letter="H", value=3, attempt=1)
+
+
+def test_a_person_is_named_by_name_role_and_side() -> None:
+    assert parse_person("  Ann   Lee, official , D") == ANN
+    assert parse_person("Cleo May, coordinator") == CLERK
+    assert in_words(ANN) == "Ann Lee, official, D"
+    assert in_words(CLERK) == "Cleo May, coordinator"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Ann Lee", "Ann Lee,,D", "a, b, c, d", "x" * 81 + ", official", "A\nB, official\x00"]
+)
+def test_anything_else_names_nobody(text: str) -> None:
+    with pytest.raises(BadEntry):
+        parse_person(text)
+
+
+def test_one_person_is_one_person_in_any_spelling() -> None:
+    assert same_person(ANN, parse_person("ANN LEE, coordinator, R"))
+    with pytest.raises(NotAllowed):
+        check_both_sides((ANN, parse_person("ann lee, official, R")), "this")
+
+
+def test_both_sides_are_two_persons_of_two_sides() -> None:
+    check_both_sides((ANN, BOB), "this")
+    assert check_one((ANN,)) is ANN

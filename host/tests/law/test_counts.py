@@ -1,0 +1,119 @@
+"""Counts by hand: two persons of different sides, blind, who must agree."""
+
+import pytest
+
+from recount_host.act import Person
+from recount_host.law.counts import CountBook, Entry, Standing, locked
+from recount_host.law.errors import NotAllowed
+from recount_host.rehearsal import ANN, BOB, CLERK, Day, a_reconciled_day, a_scanned_day
+
+CARL = Person("Carl Orr", "official", "D")
+
+
+def a_book(*entries: tuple[int, Person]) -> CountBook:
+    book = CountBook()
+    for value, person in entries:
+        book = book.entered(Entry("H", 1, value, person, 1))
+    return book
+
+
+def test_a_number_is_locked_when_two_persons_of_different_sides_agree() -> None:
+    assert a_book((12, ANN), (12, BOB)).value("H", 1) == 12
+
+
+def test_one_persons_count_locks_nothing() -> None:
+    book = a_book((12, ANN))
+    assert book.standing("H", 1) is Standing.HALF
+    assert book.value("H", 1) is None
+
+
+def test_counts_that_differ_are_kept_and_both_persons_count_again() -> None:
+    book = a_book((12, ANN), (13, BOB))
+    assert book.standing("H", 1) is Standing.DIFFER
+    assert book.value("H", 1) is None
+    book = a_book((12, ANN), (13, BOB), (12, BOB), (12, ANN))
+    assert book.value("H", 1) == 12
+    assert [entry.value for entry in book.entries] == [12, 13, 12, 12]
+
+
+def test_numbers_agree_only_within_one_round() -> None:
+    assert a_book((12, ANN), (13, BOB), (13, ANN)).standing("H", 1) is Standing.HALF
+
+
+def test_one_person_does_not_count_for_both() -> None:
+    with pytest.raises(NotAllowed, match="Ann Lee has counted H already"):
+        a_book((12, ANN), (12, ANN))
+    with pytest.raises(NotAllowed, match="has counted H already"):
+        a_book((12, ANN), (12, Person("ann  lee", "official", "R")))
+
+
+def test_two_persons_of_one_side_do_not_lock_a_number() -> None:
+    with pytest.raises(NotAllowed, match="counted for side D already"):
+        a_book((12, ANN), (12, CARL))
+
+
+def test_a_person_without_a_side_does_not_count() -> None:
+    with pytest.raises(NotAllowed, match="an official of a side"):
+        a_book((12, CLERK))
+
+
+def test_a_locked_number_is_not_entered_again() -> None:
+    with pytest.raises(NotAllowed, match="H is locked"):
+        a_book((12, ANN), (12, BOB), (12, ANN))
+
+
+def test_a_number_nobody_entered_is_not_counted() -> None:
+    assert CountBook().standing("H", 1) is Standing.NOT_COUNTED
+    assert CountBook().last_attempt("p") == 1
+    assert not locked(CountBook(), 1)
+
+
+def test_the_stack_may_be_counted_before_anything_else() -> None:
+    day = Day()
+    assert day.lock(H=12).state.value == "open"
+
+
+def test_the_piles_are_counted_only_after_scanning_is_finished() -> None:
+    day = Day()
+    day.assign().open_batch()
+    for letter in ("c", "s", "x"):
+        with pytest.raises(NotAllowed, match="its ballots are still being fed"):
+            day.enter(letter, 3, ANN)
+
+
+def test_an_entry_for_another_attempt_than_the_one_in_force_is_refused() -> None:
+    with pytest.raises(NotAllowed, match="H is counted in attempt 1 now"):
+        Day().act("count_entered", (ANN,), letter="H", value=3, attempt=2)
+
+
+def test_the_not_programmable_ballots_may_be_counted_anew_until_the_hand_count_adds_up() -> None:
+    day = a_reconciled_day()
+    day.lock(p=2)
+    day.lock(p=0)
+    assert day.state().other("p") == 0
+    assert [(entry.attempt, entry.value) for entry in day.state().counts.entries if entry.letter == "p"] == [
+        (1, 2),
+        (1, 2),
+        (2, 0),
+        (2, 0),
+    ]
+
+
+def test_a_half_counted_p_is_no_number() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0)
+    day.enter("p", 1, ANN)
+    assert day.state().other("p") is None
+
+
+def test_o_is_counted_only_after_the_figures_are_shown() -> None:
+    day = a_scanned_day()
+    with pytest.raises(NotAllowed, match="ballots without the contest"):
+        day.enter("o", 0, ANN)
+
+
+def test_o_is_no_more_than_the_sheets_it_is_part_of() -> None:
+    day = a_reconciled_day()
+    with pytest.raises(NotAllowed, match="o cannot be more than the 1 sheets"):
+        day.enter("o", 2, ANN)
+    assert day.lock(o=1).other("o") == 1
