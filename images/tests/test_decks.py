@@ -1,12 +1,14 @@
 """Decks: the committed one is honest and whole, and drawing is the same every time."""
 
 import fnmatch
+import shutil
 import tomllib
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+
 from recount_ballots.__main__ import main
 from recount_ballots.ballots_file import read_ballots, spec_text
 from recount_ballots.blank import draw_blank, read_grey
@@ -67,15 +69,20 @@ def fairview() -> Deck:
     return read_deck(FAIRVIEW)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a small deck's folder with its blanks drawn."""
-    source = tmp_path / "small"
-    source.mkdir()
+    source = tmp_path_factory.mktemp("small")
     (source / "ballots.toml").write_text(BALLOTS)
     (source / "deck.toml").write_text(DECK)
     assert main(["draw", str(source)]) == 0
     return source
+
+
+@pytest.fixture
+def folder(drawn: Path, tmp_path: Path) -> Path:
+    """Return a copy of the small deck's folder, to be spoilt."""
+    return shutil.copytree(drawn, tmp_path / "small")
 
 
 def test_the_committed_blanks_are_what_the_drawing_code_draws() -> None:

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+
 from recount_ballots import Design, Layout, Rect, compose, draw_blank, random_design
 from recount_ballots.design import HEIGHTS_IN, TargetShape
 from recount_ballots.errors import DesignError

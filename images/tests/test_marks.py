@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from recount_ballots import MARKS, TOOLS, Blank, Grey, Rect, draw_blank, mark, mark_patch, random_design, take
 from recount_ballots import write_words as write
 from recount_ballots.corrections import circle_name, cross_out, erase, paint_over, stray_line, underline
