@@ -185,6 +185,7 @@ class Board:
         self._pick.set_speed(feeder.pick_mm_s)
         self._transport.set_speed(feeder.transport_mm_s)
         self._direction = STANDING
+        feeder.speeds_new = False
         if self._watchdog is None:
             self._watchdog = WDT(timeout=WATCHDOG_MS)
 

@@ -5,9 +5,9 @@ bounce and dust may flash by for less than that, and lengths are still measured 
 sensors have the same hold, which keeps edges of different sensors in the order in which they took place.
 """
 
-from feeder import SENSORS, elapsed_us
+from feeder import EDGE_DELAY_US, SENSORS, elapsed_us
 
-HOLD_US = 3000
+HOLD_US = EDGE_DELAY_US
 """At 600 mm/s paper runs 1.8 mm in it."""
 
 NONE = -1

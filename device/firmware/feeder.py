@@ -95,11 +95,12 @@ ARRIVED = "arrived"  # leading edge at the far end of the camera bed
 SETTLED = "settled"  # the diverter stands
 AT_EXIT = "at_exit"  # leading edge at the sensor of the right bin
 LANDED = "landed"  # trailing edge past that sensor
-RETURNED = "returned"  # fell clear of the entry sensor, backwards
+BACK_OUT = "back_out"  # clear of the entry sensor, backwards; the first rollers may still hold it
+RETURNED = "returned"  # run out of the first rollers: it lies with the operator
 EXPECTED = "expected"  # an edge that belongs to what is going on and changes nothing
 NOTHING = "nothing"  # an edge without meaning in this state; it is counted all the same
 
-STEPS = (PICK_AGAIN, ENTERED, ENTERED_LATE, TAIL_IN, ARRIVED, SETTLED, AT_EXIT, LANDED, RETURNED, EXPECTED, NOTHING)
+STEPS = (PICK_AGAIN, ENTERED, ENTERED_LATE, TAIL_IN, ARRIVED, SETTLED, AT_EXIT, LANDED, BACK_OUT, RETURNED, EXPECTED, NOTHING)
 
 # --- events: reasons to stop ---
 
@@ -239,6 +240,7 @@ TRANSITIONS = {
         FIRMWARE_ERROR: STOPPED,
     },
     BACKING: {
+        BACK_OUT: BACKING,
         RETURNED: READY,
         HALT: STOPPED,
         ASK: BACKING,
@@ -368,7 +370,7 @@ EDGES = {
     },
     BACKING: {
         ENTRY_COVERED: EXPECTED,
-        ENTRY_CLEAR: RETURNED,
+        ENTRY_CLEAR: BACK_OUT,
         CAMERA_COVERED: UNEXPECTED_SHEET,
         CAMERA_CLEAR: EXPECTED,
         OTHER_EXIT_COVERED: UNEXPECTED_SHEET,
@@ -421,6 +423,8 @@ TICKS_HALF = const(0x20000000)
 
 PICK_PAUSE_US = const(200_000)  # the pick roller rests before its second try, so that the stack settles
 PICK_TRIES = const(2)
+EDGE_DELAY_US = const(3000)  # an edge is told when its level has stood so long
+RUN_OUT_UM = const(30_000)  # driven back, a sheet runs on so far past the entry sensor, out of the first rollers
 MOTION_LIMIT_US = const(15_000_000)  # no motion takes longer, whatever the parameters say: jam by time
 US_PER_MS = const(1000)
 UM_PER_MM = const(1000)
@@ -489,12 +493,14 @@ class Feeder:
         self.diverter = 0
         self.transport_mm_s = 0
         self.pick_mm_s = 0
+        self.speeds_new = False  # the board has not taken them yet
         # the sheet in the path
         self._picked_sheet = 0  # the number of the last `feed`, until `clear`
         self._entered_sheet = 0  # the last number that a sheet entered under
         self._exit = NO_EXIT  # where it was sent
         self._length_um = 0  # 0: its trailing edge has not passed the entry
         self._at_exit = False
+        self._back_out = False
         self._back_barred = False  # judged, or the path was touched: not to be driven back
         self._tries = 0
         self._pausing = False
@@ -594,7 +600,7 @@ class Feeder:
                 self._happen(SHORT_SHEET, at_us, now_us)
             elif event == TAIL_IN and self._length_um > self._max_um:
                 self._happen(OVER_LONG, at_us, now_us)
-            elif (event == LANDED or event == RETURNED) and not self.path_empty():
+            elif event == LANDED and not self.path_empty():
                 self._happen(UNEXPECTED_SHEET, at_us, now_us)
 
     def tick(self, now_us: int) -> None:
@@ -604,7 +610,8 @@ class Feeder:
             self._tick_picking(now_us)
         elif state == ENTERING:
             lead_um = self._lead_um(now_us)
-            if self.levels[ENTRY] and lead_um > self._max_um:
+            untold_um = travel_um(self.transport_mm_s, EDGE_DELAY_US)
+            if self.levels[ENTRY] and lead_um - untold_um > self._max_um:
                 self._happen(OVER_LONG, now_us, now_us)
             elif lead_um > self._camera_um + self._margin_um:
                 self._happen(JAM, now_us, now_us)
@@ -614,8 +621,7 @@ class Feeder:
         elif state == LEAVING:
             self._tick_leaving(now_us)
         elif state == BACKING:
-            if self._lead_um(now_us) < -self._margin_um:
-                self._happen(JAM, now_us, now_us)
+            self._tick_backing(now_us)
         if self.state in MOVING and elapsed_us(now_us, self._since_us) > MOTION_LIMIT_US:
             self._happen(PICK_FAILED if self.state == PICKING else JAM, now_us, now_us)
 
@@ -637,13 +643,24 @@ class Feeder:
         if gone_um > limit_um or (self.levels[CAMERA] and gone_um > self._length_um + self._margin_um):
             self._happen(JAM, now_us, now_us)
 
+    def _tick_backing(self, now_us: int) -> None:
+        lead_um = self._lead_um(now_us)
+        if self._back_out and not self.levels[ENTRY]:
+            if lead_um <= -RUN_OUT_UM:
+                self._happen(RETURNED, now_us, now_us)
+                if not self.path_empty():
+                    self._happen(UNEXPECTED_SHEET, now_us, now_us)
+        elif lead_um < -self._margin_um:
+            self._happen(JAM, now_us, now_us)
+
     def _count(self, sensor: int, covered: bool) -> None:
         """Count what the edge says, in every state; paper that runs backwards neither enters nor lands."""
         backwards = self.transport == REVERSE
         if sensor == ENTRY:
             if covered:
-                # A sheet known in a stopped path that comes to the entry again is being drawn out by hand.
-                if not backwards and not (self.state == STOPPED and self.sheet != 0):
+                # A sheet in a stopped path that comes to the entry again is being drawn out by hand.
+                drawn_out = self.state == STOPPED and (self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR)
+                if not backwards and not drawn_out:
                     self.counts[ENTRIES] += 1
             elif backwards:
                 self.counts[BACK_COUNT] += 1
@@ -732,6 +749,7 @@ class Feeder:
         self._exit = NO_EXIT
         self._length_um = 0
         self._at_exit = False
+        self._back_out = False
         self._back_barred = False
         self._tries = 1
         self._origin_um = 0
@@ -778,8 +796,13 @@ class Feeder:
 
     def _on_back(self, at_us: int, now_us: int) -> None:
         self._exit = EXIT_BACK
+        self._back_out = False
         self.reason = 0
         self._begin(now_us)
+
+    def _on_back_out(self, at_us: int, now_us: int) -> None:
+        self._back_out = True
+        self._origin_um = -travel_um(self.transport_mm_s, elapsed_us(now_us, at_us))
 
     def _on_out(self, at_us: int, now_us: int) -> None:
         self.last_sheet = self.sheet
@@ -867,6 +890,7 @@ class Feeder:
         for name in PARAMETERS:
             self.parameters[name] = fields[name]
         self.configured = True
+        self.speeds_new = True
         self.transport_mm_s = fields["transport_mm_s"]
         self.pick_mm_s = fields["pick_mm_s"]
         self._camera_um = fields["entry_to_camera_mm"] * UM_PER_MM
@@ -898,5 +922,6 @@ ACTIONS = {
     AT_EXIT: Feeder._on_at_exit,
     BACK: Feeder._on_back,
     LANDED: Feeder._on_out,
+    BACK_OUT: Feeder._on_back_out,
     RETURNED: Feeder._on_out,
 }

@@ -117,6 +117,9 @@ class Program:
                 self.refused_payloads += 1
                 return
             self._feeder.command(name, fields, now_us())  # type: ignore[arg-type]  # no counts among them
+            if self._feeder.speeds_new:
+                self._board.set_speeds(self._feeder)
+                self._link.dead_ms = self._feeder.parameters["silence_ms"]
 
     def _tell(self) -> bool:
         """Give the link what the feeder has to say; return whether there was something."""
@@ -128,8 +131,6 @@ class Program:
             message = self._feeder.next_message()
             if message is None:
                 break
-            if message.name == "configured":
-                self._board.set_speeds(self._feeder)
             self._link.send(self._encoded(message))
             told = True
         return told

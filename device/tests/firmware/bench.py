@@ -36,6 +36,7 @@ STEPS_PER_MM = 10
 ENTRY_TO_CAMERA_MM = 400
 CAMERA_TO_EXIT_MM = 250
 PICK_TO_ENTRY_MM = 30
+NIP_BEFORE_ENTRY_MM = 10
 
 BYTE_US = 22  # a byte on the wire at 460,800 baud
 SLICE_US = 400  # 0.24 mm at 600 mm/s
@@ -107,7 +108,7 @@ class Paper:
             sheet.lead_mm = -PICK_TO_ENTRY_MM
             self.path.append(sheet)
         for sheet in list(self.path):
-            in_pick = sheet.lead_mm < 0
+            in_pick = sheet.lead_mm < -NIP_BEFORE_ENTRY_MM
             way_mm = pick_mm if in_pick and transport_mm >= 0 else transport_mm
             sheet.lead_mm = min(sheet.lead_mm + way_mm, max(sheet.stuck_from_mm, sheet.lead_mm))
             if sheet.exit is None and sheet.lead_mm > ENTRY_TO_CAMERA_MM + 50:
@@ -115,7 +116,7 @@ class Paper:
             if sheet.lead_mm - sheet.length_mm > ENTRY_TO_CAMERA_MM + CAMERA_TO_EXIT_MM:
                 self.path.remove(sheet)
                 self.landed.append(sheet.exit or 0)
-            elif sheet.lead_mm <= 0 and transport_mm < 0:
+            elif sheet.lead_mm <= -NIP_BEFORE_ENTRY_MM and transport_mm < 0:
                 self.path.remove(sheet)
                 self.returned += 1
 
