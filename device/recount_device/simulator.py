@@ -14,6 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recount_device.camera import Page
+from recount_device.clock import Waitable
+from recount_device.errors import CameraFault, OperatorError
+from recount_device.panel import Message
 from recount_world.board_process import BoardProcess
 from recount_world.client import WorldClient
 from recount_world.errors import CallError, WorldError, WorldGone
@@ -21,11 +25,6 @@ from recount_world.script import Script, read_script
 from recount_world.server import serve
 from recount_world.trace import Trace
 from recount_world.world import World
-
-from recount_device.camera import Page
-from recount_device.clock import Waitable
-from recount_device.errors import CameraFault, OperatorError
-from recount_device.panel import Message
 
 
 class SimulatedClock:

@@ -41,3 +41,7 @@ class Board(Protocol):
     def power_off(self) -> None:
         """Take its power; harmless when it is off."""
         ...
+
+    def last_words(self) -> str:
+        """Return the last line of the board's log, for an error message."""
+        ...

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import recount_protocol
-
 from recount_world.board import Answer, Request
 from recount_world.errors import BoardError
 from recount_world.pins import firmware_folder
@@ -129,6 +128,10 @@ class BoardProcess:
         lines = self._log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
         return lines[-1] if lines else ""
 
+    def _note(self, line: bytes) -> None:
+        with self._open_log() as log:
+            log.write(line + b"\n")
+
     def _open_log(self) -> Any:
         if self._log is None:
             return Path(os.devnull).open("ab")
@@ -136,6 +139,10 @@ class BoardProcess:
 
     def _next_request(self) -> Request | None:
         line = self._read_line()
+        while line is not None and not line.startswith(b"{"):
+            # The interpreter prints an error that nothing caught where the shims write.
+            self._note(line)
+            line = self._read_line()
         if line is None:
             self.power_off()
             return None

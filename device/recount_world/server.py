@@ -2,6 +2,7 @@
 
 One thread does everything, so a call never meets a half-made moment. Time runs
 
+* not before the first station has come: so the same script and seed give the same run;
 * from event to event while a station is there, waits, and something moves;
 * along with real time where no station is there, the device is idle, or the script wants it;
 * not at all while the station computes (up to the script's patience: a hung station is a silent one).
@@ -34,7 +35,7 @@ BURST_EVENTS = 200
 """So many events of the world between two looks at the sockets."""
 SEND_TIMEOUT_S = 10.0
 """A client that takes none of its answer for so long is dropped."""
-LONGEST_SLEEP_S = 0.5
+LONGEST_SLEEP_S = 0.2
 
 
 @dataclass
@@ -70,6 +71,7 @@ class Server:
         self._station: Client | None = None
         self._waiting: Waiting | None = None
         self._computing_since_s = 0.0
+        self._begun = False
         self._port: PseudoPort | None = None
         world.to_station = self._to_station
         self._answers: Mapping[str, Callable[[Client, dict[str, Any]], dict[str, Any] | None]] = {
@@ -111,6 +113,8 @@ class Server:
     def _let_time_run(self) -> float:
         """Let the world run as far as it may; return how long, in real seconds, there is nothing to do."""
         world = self.world
+        if not self._begun:
+            return LONGEST_SLEEP_S
         if self._station is not None and self._waiting is None:
             left_s = self._computing_since_s + world.script.patience_s - time.monotonic()
             if left_s > 0:
@@ -266,6 +270,7 @@ class Server:
             if self._station is not None:
                 raise CallError("a station is connected to this simulated device already")
             self._station = client
+            self._begun = True
             self._computing_since_s = time.monotonic()
         client.role = role
         return {"now_us": self.world.now_us}

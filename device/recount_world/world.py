@@ -342,7 +342,8 @@ class World:
         if request is None:
             self._failed_starts += 1
             if self._failed_starts >= MOST_STARTS:
-                raise BoardError(f"the firmware died at {MOST_STARTS} starts in a row; see the board's log")
+                words = self._board.last_words()
+                raise BoardError(f"the firmware died at {MOST_STARTS} starts in a row: {words}")
             self._board_down("dead at its start")
             return
         self._failed_starts = 0
