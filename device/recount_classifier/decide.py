@@ -1,0 +1,131 @@
+"""The verdict: one pure function from measurements and thresholds to a fate with all its reasons.
+
+A contest is counted only when every target is clearly empty or clearly marked, exactly N printed options are
+marked, nothing is written, and no ink is left unexplained where it could mean something. Everything else is
+for people. What counts is kept `near_threshold` away from every threshold, so that another machine's rounding
+can move a sheet from counted to set aside, never from one choice to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recount_classifier.program import Program, Style
+from recount_classifier.reasons import fate_of
+from recount_classifier.thresholds import Thresholds
+
+EMPTY, MARKED, UNSURE = "empty", "marked", "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetMeasure:
+    """What one target bears. Shares are 0 to 1; see `marks.Marks`."""
+
+    core: float
+    ring: float
+    halo: float
+    cover: float
+    spot: float
+    """Largest ink spot, as a share of the target's area."""
+    span: float
+    inside: float
+    """Share of its strokes' ink that lies in the target; 1 without strokes."""
+    shared: bool
+    """Whether a stroke of it also lies in another target."""
+    crowded_mm2: float
+    """Ink beside it that belongs to no mark."""
+    paper_step: float
+    """How far the ground under it is from the contest's paper, as a share of the contrast."""
+    streak: bool
+    fold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BoxMeasure:
+    """What the rest of the contest's box bears; areas in square millimetres."""
+
+    write_in_mm2: float
+    name_mm2: float
+    stray_mm2: float
+    print_missing: float
+    """Share of the print beside the targets that is absent, of the worst label."""
+    bare_mm2: float
+    """Largest printed spot of the contest that is absent."""
+    labels_covered: int
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A fate, the choices it counts, every reason, and each target's state."""
+
+    fate: str
+    choices: tuple[str, ...]
+    reasons: tuple[str, ...]
+    states: tuple[str, ...]
+
+
+def state_of(target: TargetMeasure, limits: Thresholds) -> str:
+    """Return whether a target is empty, marked, or neither for certain."""
+    guard = limits.near_threshold
+    if (
+        target.cover <= limits.clear_cover - guard
+        and target.core <= limits.clear_core - guard
+        and target.ring <= limits.clear_ring - guard
+        and target.halo <= limits.clear_halo - guard
+        and target.spot <= limits.clear_spot - guard
+    ):
+        return EMPTY
+    heavy = target.cover >= limits.heavy_cover + guard
+    if heavy:
+        return MARKED
+    if (
+        target.cover >= limits.marked_cover + guard
+        and target.span >= limits.marked_span + guard
+        and target.inside >= limits.marked_inside + guard
+    ):
+        return MARKED
+    return UNSURE
+
+
+def decide(targets: Sequence[TargetMeasure], box: BoxMeasure, style: Style, program: Program) -> Decision:
+    """Return the verdict on one contest as measured through one registration."""
+    limits = program.thresholds
+    guard = limits.near_threshold
+    states = tuple(state_of(target, limits) for target in targets)
+    reasons: list[str] = []
+
+    def when(condition: bool, reason: str) -> None:
+        if condition and reason not in reasons:
+            reasons.append(reason)
+
+    for target, state in zip(targets, states, strict=True):
+        when(abs(target.paper_step) >= limits.paper_step - guard, "not_on_paper")
+        when(target.streak, "streak")
+        when(target.fold, "marginal_fold")
+        if state == UNSURE:
+            passing = target.cover >= limits.marked_cover and target.inside < limits.marked_inside + guard
+            outside = target.cover < limits.clear_cover and target.spot < limits.clear_spot
+            when(
+                condition=True,
+                reason="marginal_passing" if passing else "marginal_outside" if outside else "marginal_mark",
+            )
+        when(target.shared, "marginal_shared_stroke")
+        when(target.crowded_mm2 >= limits.crowd_mm2 - guard, "marginal_outside")
+    marked = [spec.option for spec, state in zip(style.targets, states, strict=True) if state == MARKED]
+    when(len(set(marked)) < len(marked), "marginal_repeated_option")
+    chosen = tuple(option.key for option in program.options if option.key in marked)
+    unsure = UNSURE in states
+    when(len(chosen) > program.vote_for, "overvote")
+    when(len(chosen) < program.vote_for and not unsure, "undervote")
+    when(any(key in program.write_in_keys for key in chosen), "write_in")
+    covers = [target.cover for target, state in zip(targets, states, strict=True) if state == MARKED]
+    if len(covers) > 1:
+        when(min(covers) < limits.weakest_of_strongest * max(covers) + guard, "marginal_weak")
+    when(box.write_in_mm2 >= limits.write_in_mm2 - guard, "write_in")
+    when(box.name_mm2 >= limits.name_mm2 - guard, "marginal_name")
+    when(box.stray_mm2 >= limits.stray_mm2 - guard, "marginal_writing")
+    when(box.print_missing >= limits.print_missing_share - guard or box.labels_covered > 0, "marginal_print")
+    when(box.bare_mm2 >= limits.bare_mm2 - guard, "marginal_print")
+    fate = fate_of(reasons)
+    return Decision(fate, chosen if not reasons else (), tuple(reasons), states)

@@ -1,0 +1,128 @@
+"""The contest's ground as the blank lies, and the ink on it that the blank does not explain.
+
+Ink is a byte: 0 is the paper round the spot, 255 the printer's black. Paper is the envelope of the bright
+ground, taken from the sheet itself, so that uneven light cancels; it never falls far below the contest's
+usual paper, so that a large dark patch stays ink.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import cast
+
+import cv2
+import numpy as np
+
+from recount_classifier.program import Style
+from recount_classifier.pyramid import Pyramid, build_pyramid
+from recount_classifier.raster import (
+    Grey,
+    above,
+    averaged,
+    blurred,
+    both,
+    closed,
+    darkened,
+    dilated,
+    either,
+    eroded,
+    less,
+    ones,
+    opened,
+    resized,
+)
+from recount_classifier.registration import Registration, SheetMap, level_for, sample
+
+_TILE = 256
+"""Side of the pieces that are unwarped by one affine each; the bend inside one is below 0.1 px."""
+_ENVELOPE_PX = 64
+"""Print and marks narrower than this do not lower the paper's envelope."""
+_PAPER_FLOOR = 0.8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """What the blank says about the contest's ground."""
+
+    ink: Grey
+    explained: Grey
+    """The darkest ink that print may cause at each pixel, one pixel of misplacement allowed."""
+    print_mask: Grey
+    """Where print may lie (255), with its blurred edges."""
+    words: Grey
+    """Where print other than rules lies (1)."""
+    core_print: Grey
+    """Where words surely lie (255): their strokes without the edges."""
+
+
+def flatten(crop: Grey, registration: Registration, style: Style, off_sheet: int = 0) -> Grey:
+    """Return the crop as the blank lies, in the pixels of the style's reference box.
+
+    Ground that is not on the crop becomes `off_sheet`: black, so that missing paper is never taken for paper.
+    """
+    sheet_map = SheetMap(registration, style.frame)
+    pyramid = Pyramid((crop,), 0)
+    if sheet_map.scale > 1.7:
+        pyramid = build_pyramid(crop, 2, 0)
+    level = level_for(pyramid, 1.0, sheet_map.scale)
+    left, top, right, bottom = style.reference_box
+    flat = np.empty((bottom - top, right - left), np.uint8)
+    for y in range(0, bottom - top, _TILE):
+        for x in range(0, right - left, _TILE):
+            wide, high = min(_TILE, right - left - x), min(_TILE, bottom - top - y)
+            flat[y : y + high, x : x + wide] = sample(
+                pyramid, level, sheet_map, left + x, top + y, wide, high, 1.0, off_sheet
+            )
+    return flat
+
+
+def paper_envelope(flat: Grey) -> Grey:
+    """Return the bright ground round every fourth pixel: closing by `_ENVELOPE_PX` of the quarter picture."""
+    small = build_pyramid(flat, 2, 0).levels[-1]
+    size = _ENVELOPE_PX // 4
+    return averaged(closed(small, ones(size, size)), 5)
+
+
+def ink_of(flat: Grey, envelope: Grey, black: float) -> Grey:
+    """Return the ink at each pixel, by the paper round it and the printer's black of the sheet."""
+    usual = float(np.median(envelope))
+    floor = usual - (1 - _PAPER_FLOOR) * (usual - black)
+    height, width = flat.shape
+    paper = resized(np.maximum(envelope, np.uint8(max(0.0, floor))), width, height, cv2.INTER_LINEAR)
+    depth = less(paper, flat)
+    span = np.maximum(darkened(paper, round(max(0.0, black))), np.uint8(1))
+    return cast("Grey", cv2.divide(depth, span, scale=255.0))
+
+
+def black_of(flat: Grey) -> float:
+    """Return the print's black on the flat ground: the mean of its darkest hundredth."""
+    some = flat[::2, ::3].ravel()
+    place = max(1, some.size // 100)
+    return float(np.mean(np.partition(some, place)[:place]))
+
+
+@lru_cache(maxsize=64)
+def reference_of(style: Style) -> Reference:
+    """Return what the style's blank explains. Kept for each style in use."""
+    flat = style.reference
+    ink = ink_of(flat, paper_envelope(flat), black_of(flat))
+    dark = above(ink, 110)
+    rules = either(opened(dark, ones(60, 1)), opened(dark, ones(1, 40)))
+    spread = dilated(ink, ones(3, 3))
+    explained = np.maximum(blurred(spread, 0.8), spread)
+    # Rules run where the registration has little to hold on to: they are allowed to lie three pixels off.
+    explained = np.maximum(explained, dilated(rules, ones(7, 7)) * np.uint8(255))
+    words = less(dark, dilated(rules, ones(7, 7)))
+    return Reference(
+        ink=ink,
+        explained=explained,
+        print_mask=above(explained, 64, 255),
+        words=words,
+        core_print=both(above(eroded(ink, ones(2, 2)), 150, 255), words * np.uint8(255)),
+    )
+
+
+def excess_of(ink: Grey, reference: Reference) -> Grey:
+    """Return the ink that print does not explain."""
+    return less(ink, reference.explained)

@@ -1,0 +1,224 @@
+"""From evidence to a verdict: the contest is measured through both registrations, and both must agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recount_classifier.decide import BoxMeasure, Decision, TargetMeasure, decide
+from recount_classifier.evidence import Evidence
+from recount_classifier.ground import black_of, excess_of, flatten, ink_of, paper_envelope, reference_of
+from recount_classifier.lines import Lines, erase, find_lines, meets
+from recount_classifier.marks import Marks, measure, window_of
+from recount_classifier.places import Places, places_of
+from recount_classifier.program import WORKING_DPI, Program, Style
+from recount_classifier.raster import Grey, above, both, components, dilated, not_above, ones
+from recount_classifier.reasons import fate_of
+from recount_classifier.registration import Registration, SheetMap
+from recount_classifier.strokes import Strokes, find_strokes
+from recount_classifier.thresholds import Thresholds
+from recount_protocol.fates import COUNTED
+
+MM2 = (25.4 / WORKING_DPI) ** 2
+"""Square millimetres of one working pixel."""
+_TOUCH_PX = 6.0
+"""Ink of a stroke inside a target from which it is one of the target's strokes."""
+_WORD_TOUCH = 6
+"""Half-size pixels of printed words that a stroke meets before it crosses them."""
+_ABSENT_LEVEL = 90
+"""Ink (of 255) below which the blank's strong print is absent."""
+_PALE_LINE = 128
+"""Lines across that are darker than this (excess ink of 255) may be a pen's."""
+_FAR = (3.0, 4.0)
+"""A mark's stroke reaching further than this from its target, in widths and heights, is followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one registration showed."""
+
+    targets: tuple[TargetMeasure, ...]
+    box: BoxMeasure
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A sheet's fate with every reason and measurement. `choices` is empty unless the fate is counted."""
+
+    fate: str
+    choices: tuple[str, ...]
+    reasons: tuple[str, ...]
+    measurements: tuple[Measured, ...]
+    disagreement_px: float
+
+
+def judge(evidence: Evidence, program: Program) -> Verdict:
+    """Return the verdict on a located contest. Pure: equal evidence gives equal verdicts.
+
+    The fate may be any of the four: a streak over a target or missing paper shows only here. Raises KeyError
+    for evidence of a style that is not in the program.
+    """
+    style = program.styles_by_id[evidence.style_id]
+    limits = program.thresholds
+    measured = tuple(
+        _measure(evidence, registration, style, program) for registration in evidence.registrations
+    )
+    apart = disagreement(evidence.registrations, style)
+    first, second = (m.decision for m in measured)
+    reasons = [*first.reasons, *second.reasons]
+    differ = first.states != second.states or first.choices != second.choices
+    crooked = evidence.gates.get("residual_px", 0.0) >= limits.residual_px
+    if differ or crooked or apart >= limits.disagreement_px:
+        reasons.append("registration_disagrees")
+    fate = fate_of(reasons)
+    choices = first.choices if fate == COUNTED else ()
+    return Verdict(fate, choices, tuple(dict.fromkeys(reasons)), measured, apart)
+
+
+def disagreement(registrations: tuple[Registration, Registration], style: Style) -> float:
+    """Return how far apart (blank pixels) the two registrations put the target they agree on least."""
+    points = np.array([target.centre for target in style.targets])
+    first, second = (SheetMap(registration, style.frame) for registration in registrations)
+    distance = np.hypot(*(first.points(points) - second.points(points)).T)
+    return float(distance.max()) / max(1e-6, first.scale)
+
+
+def _measure(evidence: Evidence, registration: Registration, style: Style, program: Program) -> Measured:
+    """Measure the contest through one registration, and decide."""
+    limits = program.thresholds
+    reference, places = reference_of(style), places_of(style)
+    flat = flatten(evidence.crop, registration, style)
+    envelope = paper_envelope(flat)
+    black = black_of(flat)
+    ink = ink_of(flat, envelope, black)
+    excess = excess_of(ink, reference)
+    lines = find_lines(excess, places.room, _lean(registration, style), limits.streak_cover, _PALE_LINE)
+    if lines:
+        erase(excess, lines)
+    ink_level = round(limits.ink * 255)
+    strokes = find_strokes(excess, ink_level)
+    marks = _marks(excess, style, places, ink_level)
+    steps = _paper_steps(envelope, black, places)
+    targets = _targets(style, places, marks, strokes, lines, steps)
+    box = _box(style, places, strokes, ink, evidence, limits)
+    return Measured(targets, box, decide(targets, box, style, program))
+
+
+def _lean(registration: Registration, style: Style) -> float:
+    """Return how far the sheet's columns (or rows, for a quarter turn) lean on the blank's ground."""
+    _, _, a, b, c, d = SheetMap(registration, style.frame).local_affine(style.frame[0], style.frame[1])
+    return -b / a if abs(a) >= abs(b) else -d / c
+
+
+def _marks(excess: Grey, style: Style, places: Places, ink_level: int) -> list[Marks]:
+    """Return the marks of each target; targets of one size are measured as one stack."""
+    sizes: dict[tuple[float, float], list[int]] = {}
+    for index, target in enumerate(style.targets):
+        sizes.setdefault((target.width, target.height), []).append(index)
+    result: dict[int, Marks] = {}
+    for (width, height), members in sizes.items():
+        wide, high = window_of(width, height)
+        stack = np.zeros((len(members), high, wide), np.uint8)
+        for row, index in enumerate(members):
+            place = places.windows[index]
+            stack[row][place.inner] = excess[place.outer]
+        together = measure(stack, width, height, ink_level)
+        for row, index in enumerate(members):
+            result[index] = together.at(row)
+    return [result[index] for index in range(len(style.targets))]
+
+
+def _paper_steps(envelope: Grey, black: float, places: Places) -> list[float]:
+    """Return how far the ground under each target is from the contest's paper, as a share of the contrast."""
+    usual = float(np.median(envelope))
+    span = max(1.0, usual - black)
+    steps: list[float] = []
+    for place in places.windows:
+        rows, columns = place.outer
+        ground = envelope[rows.start // 4 : rows.stop // 4 + 1, columns.start // 4 : columns.stop // 4 + 1]
+        low, high = (float(value) for value in np.percentile(ground, (10, 90)))
+        steps.append((low - usual if usual - low > high - usual else high - usual) / span)
+    return steps
+
+
+def _targets(
+    style: Style, places: Places, marks: list[Marks], strokes: Strokes, lines: Lines, steps: list[float]
+) -> tuple[TargetMeasure, ...]:
+    count = len(style.targets)
+    totals = strokes.totals()
+    inside = strokes.by_zone(places.targets, count)
+    beside = strokes.by_zone(places.halos, count)
+    owners = (inside >= _TOUCH_PX).sum(axis=1)
+    left, top, right, bottom = style.reference_box
+    result: list[TargetMeasure] = []
+    for index, (target, mark) in enumerate(zip(style.targets, marks, strict=True)):
+        area = target.width * target.height
+        mine = inside[:, index] >= _TOUCH_PX
+        total = float(totals[mine].sum())
+        x, y = target.centre[0] - left, target.centre[1] - top
+        result.append(
+            TargetMeasure(
+                core=float(mark.core[0]),
+                ring=float(mark.ring[0]),
+                halo=float(mark.halo[0]),
+                cover=float(mark.cover[0]),
+                spot=float(mark.spot_px[0]) / area,
+                span=float(mark.span[0]),
+                inside=float(inside[mine, index].sum()) / total if total > 0 else 1.0,
+                shared=bool((owners[mine] > 1).any()),
+                crowded_mm2=float(beside[owners == 0, index].sum()) * MM2,
+                paper_step=steps[index],
+                streak=meets(lines.down, x, target.width / 2, y, bottom - top),
+                fold=meets(lines.across, y, target.height / 2, x, right - left),
+            )
+        )
+    return tuple(result)
+
+
+def _box(
+    style: Style, places: Places, strokes: Strokes, ink: Grey, evidence: Evidence, limits: Thresholds
+) -> BoxMeasure:
+    """Measure what lies in the contest's box outside the targets."""
+    in_box = strokes.inside(places.box) * MM2
+    in_targets = strokes.by_zone(places.targets, len(style.targets))
+    loose = (in_targets.max(axis=1) < _TOUCH_PX) & (in_box >= limits.speck_mm2)
+    marking = in_targets.max(axis=1) >= _TOUCH_PX
+    crossing = strokes.touching(places.words) >= _WORD_TOUCH
+    written = strokes.inside(places.writing) * MM2
+    far = marking & crossing & _reaches_far(style, strokes, in_targets)
+    return BoxMeasure(
+        write_in_mm2=float(written[loose | marking].sum()),
+        name_mm2=float(in_box[(loose & crossing) | far].max(initial=0.0)),
+        stray_mm2=float(in_box[loose].sum()),
+        print_missing=evidence.gates.get("print_missing", 0.0),
+        bare_mm2=_bare_px(style, ink) * MM2,
+        labels_covered=int(evidence.gates.get("labels_covered", 0.0)),
+    )
+
+
+def _reaches_far(style: Style, strokes: Strokes, in_targets: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return for each stroke whether it runs far beyond the target that it marks."""
+    left, top, _, _ = style.reference_box
+    owner = in_targets.argmax(axis=1)
+    centres = np.array([target.centre for target in style.targets]) - (left, top)
+    sizes = np.array([(target.width, target.height) for target in style.targets])
+    low = strokes.boxes[:, :2] * 2.0
+    high = low + strokes.boxes[:, 2:] * 2.0
+    reach = np.maximum(centres[owner] - low, high - centres[owner])
+    return np.any(reach > sizes[owner] * _FAR, axis=1)
+
+
+def _bare_px(style: Style, ink: Grey) -> float:
+    """Return the area of the largest printed spot of the contest that the sheet lacks."""
+    left, top, right, bottom = style.box
+    x0, y0 = style.reference_box[:2]
+    inner = (slice(top - y0, bottom - y0), slice(left - x0, right - x0))
+    present = dilated(ink[inner], ones(5, 5))
+    lacking = both(reference_of(style).core_print[inner], not_above(present, _ABSENT_LEVEL, 255))
+    if np.count_nonzero(lacking) * MM2 < 0.1:
+        return 0.0
+    _, stats = components(above(lacking, 0))
+    return float(stats[1:, 4].max(initial=0))

@@ -1,0 +1,145 @@
+"""Straight lines from edge to edge of the ground: scan streaks along the paper path, and folds.
+
+They are no marks. Those that miss every target are taken off the ink; those that meet one are reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from recount_classifier.raster import Float, Grey, above, resized
+
+_LINE_LEVEL = 18
+"""Excess ink (of 255) at which a pixel may belong to a line: streaks are often pale."""
+_STRIP_PX = 16
+"""Rows that are averaged before a line is followed; the sheet leans less than a pixel in so few."""
+_WIDEST_PX = 12
+_EDGE_PX = 2
+"""Blurred edge on each side of a line, taken off with it."""
+_LEAST_ROOM = 0.35
+"""Share of a line's length that must be free of print to say anything about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One straight line: its middle and half width (pixels, with blurred edges) at the ground's middle."""
+
+    middle: float
+    half_width: float
+    slope: float
+
+    def at(self, place: float, length: int) -> float:
+        """Return the line's middle at a distance along it; `length` is the ground's extent along the line."""
+        return self.middle + self.slope * (place - (length - 1) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines down and the lines across the ground."""
+
+    down: tuple[Line, ...]
+    across: tuple[Line, ...]
+
+    def __bool__(self) -> bool:
+        """Return whether there is any line."""
+        return bool(self.down or self.across)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """How much of each strip of the ground is free of print (255: all), for lines down and across."""
+
+    down: Grey
+    across: Grey
+
+
+def room_of(print_mask: Grey) -> Room:
+    """Return the room for lines on a ground with this print."""
+    free = (255 - print_mask).astype(np.uint8)
+    return Room(_strips(free), _strips(np.ascontiguousarray(free.T)))
+
+
+def find_lines(excess: Grey, room: Room, slope: float, least_cover: float, darkest_across: int) -> Lines:
+    """Return the straight lines across the ground.
+
+    `slope` is how far the sheet's own columns lean on the ground (pixels right per pixel down): streaks
+    follow the sheet's path, not the print. Lines across count only while they are paler than
+    `darkest_across`: a dark line across the contest may be a pen's.
+    """
+    dark = above(excess, _LINE_LEVEL, 255)
+    down = _along(_strips(dark), room.down, slope, least_cover)
+    across = _along(_strips(np.ascontiguousarray(dark.T)), room.across, -slope, least_cover)
+    kept = tuple(line for line in across if _depth(excess, line) < darkest_across)
+    return Lines(down, kept)
+
+
+def erase(excess: Grey, lines: Lines) -> None:
+    """Take the lines off the ink, in place."""
+    height, width = excess.shape
+    for line in lines.down:
+        ends = (line.at(0, height), line.at(height - 1, height))
+        _draw(excess, (ends[0], 0), (ends[1], height - 1), line)
+    for line in lines.across:
+        ends = (line.at(0, width), line.at(width - 1, width))
+        _draw(excess, (0, ends[0]), (width - 1, ends[1]), line)
+
+
+def _draw(excess: Grey, start: tuple[float, float], end: tuple[float, float], line: Line) -> None:
+    thickness = max(1, round(2 * line.half_width + 1))
+    cv2.line(excess, (round(start[0]), round(start[1])), (round(end[0]), round(end[1])), 0, thickness)
+
+
+def _strips(picture: Grey) -> Grey:
+    height, width = picture.shape
+    return resized(picture, width, max(1, height // _STRIP_PX))
+
+
+def _along(dark: Grey, room: Grey, slope: float, least_cover: float) -> tuple[Line, ...]:
+    """Return the lines of that slope that are dark in `least_cover` of the room they have."""
+    count, width = dark.shape
+    lit, free = np.zeros(width, np.float32), np.zeros(width, np.float32)
+    for strip in range(count):
+        shift = round(slope * ((strip + 0.5) / count - 0.5) * count * _STRIP_PX)
+        row = _widest(dark[strip].astype(np.float32))
+        lit += np.roll(np.minimum(row, room[strip]), -shift)
+        free += np.roll(room[strip], -shift)
+    full = (lit > least_cover * free) & (free > _LEAST_ROOM * 255 * count)
+    columns = np.flatnonzero(full)
+    if len(columns) == 0:
+        return ()
+    runs = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
+    return tuple(
+        Line((run[0] + run[-1]) / 2, (run[-1] - run[0]) / 2 + _EDGE_PX, slope)
+        for run in runs
+        if len(run) <= _WIDEST_PX
+    )
+
+
+def _widest(row: Float) -> Float:
+    """Return the darkest of each spot and its neighbours: a hair's wobble inside a strip is allowed."""
+    wide = row.copy()
+    np.maximum(wide[1:], row[:-1], out=wide[1:])
+    np.maximum(wide[:-1], row[1:], out=wide[:-1])
+    return wide
+
+
+def _depth(excess: Grey, line: Line) -> float:
+    """Return the middle darkness of a line across, along its length."""
+    height, width = excess.shape
+    places = np.arange(0, width, 4)
+    rows = np.clip(
+        np.round(line.middle + line.slope * (places - (width - 1) / 2)).astype(np.intp), 1, height - 2
+    )
+    around = np.maximum(np.maximum(excess[rows - 1, places], excess[rows, places]), excess[rows + 1, places])
+    return float(np.median(around))
+
+
+def meets(lines: tuple[Line, ...], centre: float, half_extent: float, place: float, length: int) -> bool:
+    """Return whether a line comes within two pixels of a target: `centre` across it, `place` along it."""
+    return any(
+        abs(line.at(place, length) - centre) <= half_extent + max(0.0, line.half_width - _EDGE_PX) + 2
+        for line in lines
+    )

@@ -1,0 +1,352 @@
+"""Where the contest lies on a sheet of unknown resolution, turn and side, and whether it is this contest.
+
+The page is found from print alone: anchors over the whole page in a small picture, then landmarks near the
+contest, then the print beside every target. All of it is done twice, by two paths that share no print of the
+blank and no computed pixel of the sheet. What cannot be found is refused with the reason that fits best.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recount_classifier.evidence import Evidence, Refusal, crop_bounds
+from recount_classifier.program import ANCHOR_LEVEL, LANDMARK_LEVEL, WORKING_DPI, Patch, Program, Style
+from recount_classifier.proof import prove
+from recount_classifier.pyramid import Matrix, Pyramid, build_pyramid
+from recount_classifier.raster import Grey, blurred, resized, warped
+from recount_classifier.reasons import fate_of
+from recount_classifier.registration import (
+    Coarse,
+    SheetMap,
+    Votes,
+    fit,
+    from_affine,
+    locate_anchors,
+    look_for,
+)
+from recount_classifier.thresholds import Thresholds
+
+ANCHOR_SEARCH = 9
+"""In 1/16 pixels: 144 working pixels, 18 mm."""
+LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH = 6, 14
+DETAIL_SEARCH = 5
+SMALLEST_SIDE_PX = 200
+KNOWN_DPI = (200, 300, 150, 240, 400, 600, 100)
+_TURNS = (0.0, -4.0, 4.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """How the sheet may lie in the picture: scale (its pixels per working pixel), quarter turns, skew."""
+
+    scale: float
+    quarters: int
+    skew_deg: float = 0.0
+    mirrored: bool = False
+
+
+@dataclass
+class Page:
+    """One picture with its two pyramids and the small views made of it so far."""
+
+    image: Grey
+    _pyramids: dict[int, Pyramid] = field(default_factory=dict[int, Pyramid])
+    _views: dict[tuple[int, Guess], tuple[Grey, Matrix]] = field(
+        default_factory=dict[tuple[int, Guess], tuple[Grey, Matrix]]
+    )
+
+    def pyramid(self, start: int) -> Pyramid:
+        """Return the pyramid of a path."""
+        if start not in self._pyramids:
+            depth = max(ANCHOR_LEVEL, int(np.ceil(np.log2(max(self.image.shape) / 140))))
+            self._pyramids[start] = build_pyramid(self.image, depth, start)
+        return self._pyramids[start]
+
+    def view(self, start: int, guess: Guess) -> tuple[Grey, Matrix]:
+        """Return the 1/16 picture as the guess would set it upright, and the matrix from it to the page."""
+        key = (start, guess)
+        if key not in self._views:
+            self._views[key] = _make_view(self.pyramid(start), guess)
+        return self._views[key]
+
+
+def _make_view(pyramid: Pyramid, guess: Guess) -> tuple[Grey, Matrix]:
+    wanted = float(1 << ANCHOR_LEVEL) * guess.scale
+    level = min(max(0, int(np.floor(np.log2(wanted) + 0.05))), len(pyramid.levels) - 1)
+    low = pyramid.levels[level]
+    factor, offset = pyramid.to_page(level)
+    matrix = np.array([[factor, 0, offset], [0, factor, offset], [0, 0, 1.0]])
+    shrink = factor / wanted
+    if abs(shrink - 1) > 0.02:
+        height, width = low.shape
+        size = (max(4, round(width * shrink)), max(4, round(height * shrink)))
+        low = resized(low, *size)
+        fx, fy = width / size[0], height / size[1]
+        matrix = matrix @ np.array([[fx, 0, (fx - 1) / 2], [0, fy, (fy - 1) / 2], [0, 0, 1.0]])
+    if guess.mirrored:
+        matrix = matrix @ np.array([[-1.0, 0, low.shape[1] - 1], [0, 1, 0], [0, 0, 1]])
+        low = np.ascontiguousarray(low[:, ::-1])
+    height, width = low.shape
+    if guess.quarters == 1:
+        matrix = matrix @ np.array([[0.0, 1, 0], [-1, 0, height - 1], [0, 0, 1]])
+        low = np.ascontiguousarray(np.rot90(low, -1))
+    elif guess.quarters == 2:
+        matrix = matrix @ np.array([[-1.0, 0, width - 1], [0, -1, height - 1], [0, 0, 1]])
+        low = np.ascontiguousarray(low[::-1, ::-1])
+    elif guess.quarters == 3:
+        matrix = matrix @ np.array([[0.0, -1, width - 1], [1, 0, 0], [0, 0, 1]])
+        low = np.ascontiguousarray(np.rot90(low, 1))
+    if guess.skew_deg:
+        height, width = low.shape
+        middle_x, middle_y = (width - 1) / 2, (height - 1) / 2
+        cos, sin = np.cos(np.radians(guess.skew_deg)), np.sin(np.radians(guess.skew_deg))
+        turn = np.array(
+            [
+                [cos, -sin, middle_x - cos * middle_x + sin * middle_y],
+                [sin, cos, middle_y - sin * middle_x - cos * middle_y],
+                [0.0, 0.0, 1.0],
+            ]
+        )
+        low = warped(low, turn[:2], width, height, None)
+        matrix = matrix @ turn
+    return low, matrix
+
+
+def _guesses(page: Grey, width: int, height: int) -> tuple[list[Guess], list[Guess]]:
+    """Return the likely and the possible ways a page of working size width x height lies in the picture."""
+    rows, columns = page.shape
+    likely: list[Guess] = []
+    scales: list[float] = []
+    for quarters, (across, down) in ((0, (columns, rows)), (1, (rows, columns))):
+        by_width, by_height = across / width, down / height
+        if abs(by_width / by_height - 1) < 0.06:
+            scale = _snapped((by_width * by_height) ** 0.5)
+            likely += [Guess(scale, quarters), Guess(scale, quarters + 2)]
+            scales.append(scale)
+    possible: list[Guess] = []
+    for quarters, (across, down) in ((0, (columns, rows)), (1, (rows, columns))):
+        fitting = min(across / width, down / height)
+        known = [dpi / WORKING_DPI for dpi in KNOWN_DPI if 0.5 < dpi / WORKING_DPI / fitting < 1.12]
+        for scale in dict.fromkeys([*scales, *known, _snapped(fitting), fitting * 0.9]):
+            possible += [Guess(scale, quarters + half, skew) for skew in _TURNS for half in (0, 2)]
+    possible.sort(key=lambda g: (abs(g.skew_deg), g.quarters % 2))
+    return likely, possible
+
+
+def _snapped(scale: float) -> float:
+    """Return the scale of a usual scanner resolution when it is within 3 %."""
+    for dpi in KNOWN_DPI:
+        if abs(scale * WORKING_DPI / dpi - 1) < 0.03:
+            return dpi / WORKING_DPI
+    return scale
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A style found on a page by the first path's anchors."""
+
+    style: Style
+    side_index: int
+    guess: Guess
+    coarse: Coarse
+    matrix: Matrix
+    """From the blank to the page."""
+
+
+_UP = np.array([[16.0, 0, 7.5], [0, 16.0, 7.5], [0, 0, 1.0]])
+_DOWN = np.linalg.inv(_UP)
+
+
+def _place(
+    page: Page, start: int, anchors: Sequence[Patch], guess: Guess, search: int | None, limits: Thresholds
+) -> tuple[Coarse, Matrix] | None:
+    low, to_page = page.view(start, guess)
+    coarse = locate_anchors(low, anchors, search)
+    if coarse is None or coarse.share < limits.anchor_share or coarse.match < limits.anchor_match:
+        return None
+    matrix = to_page @ coarse.matrix @ _DOWN
+    linear = coarse.matrix[:2, :2]
+    axes = np.hypot(linear[0], linear[1])
+    tolerance = limits.scale_tolerance
+    if np.any(np.abs(axes - 1) > tolerance + 0.02) or abs(axes[0] / axes[1] - 1) > tolerance / 2:
+        return None
+    if abs(np.degrees(np.arctan2(linear[1, 0], linear[0, 0])) + guess.skew_deg) > limits.skew_deg:
+        return None
+    return coarse, matrix
+
+
+def _searches(pages: Sequence[Page], style: Style) -> Iterator[list[tuple[int, Guess, int | None]]]:
+    """Yield rungs of (side, guess, search): the usual first, then everywhere, then every scale and skew."""
+    likely: list[tuple[int, Guess]] = []
+    possible: list[tuple[int, Guess]] = []
+    for index, page in enumerate(pages):
+        near, far = _guesses(page.image, style.width, style.height)
+        likely += [(index, guess) for guess in near]
+        possible += [(index, guess) for guess in far]
+    for index, guess in likely:
+        yield [(index, guess, ANCHOR_SEARCH)]
+    yield [(index, guess, None) for index, guess in likely]
+    yield [(index, guess, None) for index, guess in possible if guess.skew_deg == 0]
+    yield [(index, guess, None) for index, guess in possible if guess.skew_deg != 0]
+
+
+def _placements(pages: Sequence[Page], program: Program) -> list[Placement]:
+    """Return the styles found on the pages, best first, from the first rung on which any is found."""
+    rungs = [list(_searches(pages, style)) for style in program.styles]
+    for rung in range(max((len(r) for r in rungs), default=0)):
+        found: list[Placement] = []
+        for style, searches in zip(program.styles, rungs, strict=True):
+            if rung >= len(searches):
+                continue
+            for side_index, guess, search in searches[rung]:
+                placed = _place(
+                    pages[side_index], 0, style.paths[0].anchors, guess, search, program.thresholds
+                )
+                if placed is not None:
+                    found.append(Placement(style, side_index, guess, *placed))
+        if found:
+            return sorted(found, key=lambda p: -p.coarse.weight)
+    return []
+
+
+def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | Refusal:
+    """Return where the contest lies on a sheet, or why it cannot be read.
+
+    `sides` are the one or two grey pictures of the sheet, of any size, resolution and orientation.
+    """
+    pages = [Page(side) for side in sides]
+    placements = _placements(pages, program)
+    if not placements:
+        return _unknown(pages, program)
+    best: Evidence | None = None
+    refusal: Refusal | None = None
+    for placement in placements[:8]:
+        outcome = _measure(pages[placement.side_index], placement, program)
+        if isinstance(outcome, Refusal):
+            refusal = refusal or outcome
+            continue
+        if best is None or outcome.gates["label_match"] > best.gates["label_match"]:
+            best = outcome
+        if best.gates["label_match"] > 0.75:
+            break
+    if best is not None:
+        return best
+    assert refusal is not None
+    return refusal
+
+
+def _refused(reason: str, gates: dict[str, float]) -> Refusal:
+    return Refusal(fate_of((reason,)), (reason,), gates)
+
+
+def _measure(page: Page, placement: Placement, program: Program) -> Evidence | Refusal:
+    """Refine both registrations at the contest, prove the style, and cut out the contest."""
+    style, limits = placement.style, program.thresholds
+    gates: dict[str, float] = {
+        "anchors": placement.coarse.share,
+        "anchor_match": placement.coarse.match,
+    }
+    first = _refine(page, 0, style, placement.matrix, limits)
+    if first is None:
+        return _refused("distorted", gates)
+    second_place = _place(page, 1, style.paths[1].anchors, placement.guess, _search_of(placement), limits)
+    if second_place is None:
+        return _refused("distorted", gates)
+    second = _refine(page, 1, style, second_place[1], limits)
+    if second is None:
+        return _refused("distorted", gates)
+    gates["anchors_2"] = second_place[0].share
+    gates["scale"] = first.sheet_map.scale
+    reasons = prove(style, program, first.votes, first.distances, gates)
+    if reasons:
+        return Refusal(fate_of(reasons), reasons, gates)
+    gates["residual_2_px"] = float(np.median(second.distances))
+    height, width = page.image.shape
+    maps = (first.sheet_map, second.sheet_map)
+    left, top, right, bottom = crop_bounds(style, maps, width, height)
+    if right - left < 16 or bottom - top < 16:
+        return _refused("not_on_paper", gates)
+    crop = page.image[top:bottom, left:right].copy()
+    registrations = tuple(_moved(sheet_map, -left, -top) for sheet_map in maps)
+    return Evidence(style.id, placement.side_index, crop, (registrations[0], registrations[1]), gates)
+
+
+def _search_of(placement: Placement) -> int | None:
+    """Return how far the second path must search: everywhere, if the first found the page far off."""
+    shift = np.abs(placement.coarse.matrix[:2, 2]).max()
+    return ANCHOR_SEARCH if shift < ANCHOR_SEARCH - 3 else None
+
+
+def _moved(sheet_map: SheetMap, dx: float, dy: float) -> tuple[float, ...]:
+    moved = list(sheet_map.coefficients)
+    moved[0] += dx
+    moved[len(moved) // 2] += dy
+    return tuple(moved)
+
+
+@dataclass(frozen=True, slots=True)
+class Refined:
+    """One path's registration at the contest, with what its details found."""
+
+    sheet_map: SheetMap
+    votes: Votes
+    distances: NDArray[np.float64]
+
+
+def _refine(page: Page, start: int, style: Style, matrix: Matrix, limits: Thresholds) -> Refined | None:
+    path = style.paths[start]
+    pyramid = page.pyramid(start)
+    prior = SheetMap(from_affine(matrix, style.frame), style.frame)
+    middle = None
+    for search in (LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH):
+        votes = look_for(pyramid, prior, path.landmarks, LANDMARK_LEVEL, search)
+        candidate, distance = fit(votes, prior, limits.landmark_match, tolerance_px=3.0, second_order=0.05)
+        agreeing = (distance < 6.0) & (votes.scores >= limits.landmark_match)
+        if float(agreeing.mean()) >= limits.landmark_share:
+            middle = candidate
+            break
+    if middle is None:
+        return None
+    votes = look_for(pyramid, middle, path.details, 0, DETAIL_SEARCH)
+    fine, distances = fit(votes, middle, limits.landmark_match)
+    return Refined(fine, votes, distances)
+
+
+# -- what a sheet is that bears none of the styles -----------------------------------------------------------
+
+
+def _unknown(pages: Sequence[Page], program: Program) -> Refusal:
+    """Return why no style was found: bad light, no print, the wrong side, a mirror, or another ballot."""
+    darkest = max(float(np.percentile(page.pyramid(0).levels[-1], 90)) for page in pages)
+    lightest = max(float(np.percentile(page.pyramid(0).levels[-1], 2)) for page in pages)
+    texture = max(_print_texture(page) for page in pages)
+    gates = {"paper": darkest, "darkest": lightest, "texture": texture}
+    if darkest < program.thresholds.paper_low_grey * 0.6:
+        return _refused("exposure", gates)
+    if texture < 3.0:
+        return _refused("blank_paper", gates)
+    for style in program.styles:
+        for page in pages:
+            likely, possible = _guesses(page.image, style.width, style.height)
+            guesses = likely or [guess for guess in possible if guess.skew_deg == 0]
+            for guess in guesses:
+                if style.other_side and _place(page, 0, style.other_side, guess, None, program.thresholds):
+                    return _refused("wrong_side", gates)
+                flipped = Guess(guess.scale, guess.quarters, guess.skew_deg, mirrored=True)
+                if _place(page, 0, style.paths[0].anchors, flipped, None, program.thresholds):
+                    return _refused("mirror_image", gates)
+    return _refused("wrong_style", gates)
+
+
+def _print_texture(page: Page) -> float:
+    """Return how much print-like detail the inner page bears, in grey levels."""
+    level = min(3, len(page.pyramid(0).levels) - 1)
+    low = page.pyramid(0).levels[level]
+    height, width = low.shape
+    inner = low[height // 8 : height - height // 8, width // 8 : width - width // 8]
+    smooth = blurred(np.ascontiguousarray(inner), 4.0)
+    return float(np.percentile(np.abs(inner.astype(np.float32) - smooth), 97))

@@ -1,0 +1,89 @@
+"""Where things are on a style's ground: targets, words, write-in areas. The same for all its sheets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from recount_classifier.ground import reference_of
+from recount_classifier.lines import Room, room_of
+from recount_classifier.marks import window_of, zones_of
+from recount_classifier.program import Style
+from recount_classifier.raster import Grey, both, dilated, ones
+from recount_classifier.strokes import halved_mask
+
+Window = tuple[slice, slice]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A target's window: which part of the ground it is, and which part of the window that fills."""
+
+    outer: Window
+    inner: Window
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """A style's windows and masks. Masks are of half size, as strokes are."""
+
+    windows: tuple[Place, ...]
+    targets: Grey
+    """Inside which target a pixel lies (1 + its index), outline included; 0 elsewhere."""
+    halos: Grey
+    """Beside which target a pixel lies; 0 elsewhere."""
+    box: Grey
+    writing: Grey
+    words: Grey
+    room: Room
+
+
+@lru_cache(maxsize=64)
+def places_of(style: Style) -> Places:
+    """Return the style's windows and masks. Kept for each style in use."""
+    left, top, right, bottom = style.reference_box
+    shape = (bottom - top, right - left)
+    inside, halos = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
+    windows: list[Place] = []
+    for index, target in enumerate(style.targets):
+        place = _place(style, index, shape)
+        windows.append(place)
+        zones = zones_of(target.width, target.height)
+        inside[place.outer][zones.inside[place.inner]] = index + 1
+        halos[place.outer][zones.halo[place.inner]] = index + 1
+    halos[inside > 0] = 0
+    box, writing = np.zeros(shape, np.uint8), np.zeros(shape, np.uint8)
+    box[style.box[1] - top : style.box[3] - top, style.box[0] - left : style.box[2] - left] = 1
+    for area in style.write_in_areas:
+        writing[area[1] - top : area[3] - top, area[0] - left : area[2] - left] = 1
+    return Places(
+        windows=tuple(windows),
+        targets=halved_mask(inside),
+        halos=halved_mask(halos),
+        box=halved_mask(box),
+        writing=halved_mask(writing),
+        words=halved_mask(_words(style, inside, box)),
+        room=room_of(reference_of(style).print_mask),
+    )
+
+
+def _place(style: Style, index: int, shape: tuple[int, int]) -> Place:
+    target = style.targets[index]
+    wide, high = window_of(target.width, target.height)
+    x, y = target.centre
+    x0, y0 = round(x) - wide // 2 - style.reference_box[0], round(y) - high // 2 - style.reference_box[1]
+    rows = slice(max(0, y0), min(shape[0], y0 + high))
+    columns = slice(max(0, x0), min(shape[1], x0 + wide))
+    return Place(
+        (rows, columns),
+        (slice(rows.start - y0, rows.stop - y0), slice(columns.start - x0, columns.stop - x0)),
+    )
+
+
+def _words(style: Style, inside: Grey, box: Grey) -> Grey:
+    """Return where the contest's words are printed: its print without rules and targets."""
+    outside = (inside == 0).astype(np.uint8)
+    words = both(both(reference_of(style).words, box), outside)
+    return dilated(words, ones(5, 5))

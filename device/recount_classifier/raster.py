@@ -1,0 +1,150 @@
+"""The few picture operations that the classifier uses, on bytes, with exact types.
+
+OpenCV does them; it is named only here and where patches are matched. Each operation is exact on bytes or
+rounds to the nearest byte, so that builds with other vector instructions differ by one grey level at most.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Grey = NDArray[np.uint8]
+Float = NDArray[np.float32]
+
+
+def ones(width: int, height: int) -> Grey:
+    """Return a full rectangle for `dilate`, `erode`, `closed` and `opened`."""
+    return np.ones((height, width), np.uint8)
+
+
+def resized(picture: Grey, width: int, height: int, interpolation: int = cv2.INTER_AREA) -> Grey:
+    """Return the picture in another size."""
+    return cast("Grey", cv2.resize(picture, (width, height), interpolation=interpolation))
+
+
+def warped(
+    picture: Grey, to_picture: NDArray[np.float64], width: int, height: int, off_sheet: int | None
+) -> Grey:
+    """Return the pixels at `to_picture` (2 x 3) of a width x height grid, interpolated linearly.
+
+    Off the picture its edge is repeated, or `off_sheet` stands where it is given.
+    """
+    border = cv2.BORDER_REPLICATE if off_sheet is None else cv2.BORDER_CONSTANT
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    return cast(
+        "Grey",
+        cv2.warpAffine(
+            picture, to_picture, (width, height), flags=flags, borderMode=border, borderValue=off_sheet or 0
+        ),
+    )
+
+
+def sheared(picture: Grey, slope: float) -> Grey:
+    """Return the picture sheared about its middle row, so that lines of `slope` stand upright."""
+    height, width = picture.shape
+    matrix = np.array([[1.0, slope, -slope * (height - 1) / 2], [0.0, 1.0, 0.0]])
+    flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
+    return cast("Grey", cv2.warpAffine(picture, matrix, (width, height), flags=flags))
+
+
+def above(picture: Grey, level: int, value: int = 1) -> Grey:
+    """Return `value` where the picture is above the level, 0 elsewhere."""
+    return cast("Grey", cv2.threshold(picture, level, value, cv2.THRESH_BINARY)[1])
+
+
+def not_above(picture: Grey, level: int, value: int = 1) -> Grey:
+    """Return `value` where the picture is not above the level, 0 elsewhere."""
+    return cast("Grey", cv2.threshold(picture, level, value, cv2.THRESH_BINARY_INV)[1])
+
+
+def darkened(picture: Grey, amount: int) -> Grey:
+    """Return the picture less `amount`, not below 0."""
+    return cast("Grey", cv2.subtract(picture, np.full(1, amount, np.uint8)))
+
+
+def less(picture: Grey, other: Grey) -> Grey:
+    """Return picture - other, not below 0."""
+    return cast("Grey", cv2.subtract(picture, other))
+
+
+def both(one: Grey, other: Grey) -> Grey:
+    """Return the bits that both masks have."""
+    return cast("Grey", cv2.bitwise_and(one, other))
+
+
+def either(one: Grey, other: Grey) -> Grey:
+    """Return the bits that one of the masks has."""
+    return cast("Grey", cv2.bitwise_or(one, other))
+
+
+def dilated(picture: Grey, shape: Grey) -> Grey:
+    """Return the brightest value under the shape at each pixel."""
+    return cast("Grey", cv2.dilate(picture, shape))
+
+
+def eroded(picture: Grey, shape: Grey) -> Grey:
+    """Return the darkest value under the shape at each pixel."""
+    return cast("Grey", cv2.erode(picture, shape))
+
+
+def closed(picture: Grey, shape: Grey) -> Grey:
+    """Return the picture with dark gaps narrower than the shape filled."""
+    return cast("Grey", cv2.morphologyEx(picture, cv2.MORPH_CLOSE, shape))
+
+
+def opened(picture: Grey, shape: Grey) -> Grey:
+    """Return the picture with bright parts narrower than the shape removed."""
+    return cast("Grey", cv2.morphologyEx(picture, cv2.MORPH_OPEN, shape))
+
+
+def blurred(picture: Grey, sigma: float) -> Grey:
+    """Return the picture under a Gaussian."""
+    return cast("Grey", cv2.GaussianBlur(picture, (0, 0), sigma))
+
+
+def averaged(picture: Grey, side: int) -> Grey:
+    """Return the mean over a square at each pixel."""
+    return cast("Grey", cv2.blur(picture, (side, side)))
+
+
+def column_sums(picture: Grey) -> NDArray[np.int32]:
+    """Return the sum of each column."""
+    return cast("NDArray[np.int32]", cv2.reduce(picture, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel()
+
+
+def components(mask: Grey) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the labels (0 is the ground) of 8-connected parts, and for each its box and area."""
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+    return cast("NDArray[np.int32]", labels), cast("NDArray[np.int32]", stats)
+
+
+def corner_energy(picture: Grey, sigma: float, block: int) -> Float:
+    """Return how well each spot can be placed in both directions (the gradients' smaller eigenvalue)."""
+    return cast("Float", cv2.cornerMinEigenVal(cv2.GaussianBlur(picture, (0, 0), sigma), block))
+
+
+def window_means(values: Float, width: int, height: int) -> Float:
+    """Return for each top left corner the mean of the window; 0 for windows off the picture."""
+    mean = cast(
+        "Float",
+        cv2.boxFilter(values, cv2.CV_32F, (width, height), anchor=(0, 0), borderType=cv2.BORDER_CONSTANT),
+    )
+    mean = np.maximum(mean, 0)
+    mean[max(0, values.shape[0] - height) :, :] = 0
+    mean[:, max(0, values.shape[1] - width) :] = 0
+    return mean
+
+
+def correlation(ground: Grey, patch: Grey) -> Float:
+    """Return the normalised correlation of the patch at each place of the ground."""
+    return cast("Float", cv2.matchTemplate(ground, patch, cv2.TM_CCOEFF_NORMED))
+
+
+def highest(values: Float) -> tuple[float, int, int]:
+    """Return the highest value and its x and y."""
+    _, best, _, (x, y) = cv2.minMaxLoc(values)
+    return best, x, y

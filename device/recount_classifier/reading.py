@@ -1,0 +1,34 @@
+"""Reading a sheet: locate, then judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recount_classifier.evidence import Evidence, Refusal
+from recount_classifier.judge import Verdict, judge
+from recount_classifier.locate import locate
+from recount_classifier.program import Program
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """A sheet's fate. `evidence` and `verdict` are None for a sheet that could not be located."""
+
+    fate: str
+    choices: tuple[str, ...]
+    reasons: tuple[str, ...]
+    evidence: Evidence | None
+    verdict: Verdict | None
+
+
+def read_sheet(sides: Sequence[NDArray[np.uint8]], program: Program) -> Reading:
+    """Return the reading of a sheet from its one or two grey pictures."""
+    located = locate(sides, program)
+    if isinstance(located, Refusal):
+        return Reading(located.fate, (), located.reasons, None, None)
+    verdict = judge(located, program)
+    return Reading(verdict.fate, verdict.choices, verdict.reasons, located, verdict)

@@ -1,0 +1,74 @@
+"""The connected strokes of unexplained ink on the contest's ground, and what each of them touches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recount_classifier.raster import Grey, above, components, dilated, ones, resized
+
+_BRIDGE = ones(5, 5)
+"""Gaps of four pixels, as print tears into a stroke, do not part it."""
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Strokes:
+    """The strokes, as lists of pixels of half size. Stroke 0 does not exist: it is the ground."""
+
+    count: int
+    """One more than the number of strokes."""
+    pixels: NDArray[np.intp]
+    """Flat index of each pixel in the half-size picture."""
+    labels: NDArray[np.int32]
+    """The stroke that each pixel belongs to."""
+    ink: NDArray[np.float64]
+    """Ink pixels of the full picture under each pixel: 0 to 4."""
+    boxes: NDArray[np.int32]
+    """Left, top, width and height of each stroke, in pixels of half size."""
+
+    def totals(self) -> Counts:
+        """Return each stroke's ink pixels."""
+        return _summed(self.labels, self.ink, self.count)
+
+    def inside(self, mask: Grey) -> Counts:
+        """Return each stroke's ink pixels where the half-size mask is not zero."""
+        weights = self.ink * (mask.ravel()[self.pixels] > 0)
+        return _summed(self.labels, weights, self.count)
+
+    def touching(self, mask: Grey) -> Counts:
+        """Return for each stroke, bridges included, how many half-size pixels of the mask it meets."""
+        weights = (mask.ravel()[self.pixels] > 0).astype(np.float64)
+        return _summed(self.labels, weights, self.count)
+
+    def by_zone(self, zones: Grey, zone_count: int) -> Counts:
+        """Return (strokes x zones): each stroke's ink pixels in the zones numbered 1 to `zone_count`."""
+        index = self.labels * (zone_count + 1) + zones.ravel()[self.pixels]
+        table = _summed(index, self.ink, self.count * (zone_count + 1))
+        return table.reshape(self.count, zone_count + 1)[:, 1:]
+
+
+def _summed(index: NDArray[np.integer], weights: Counts, length: int) -> Counts:
+    return np.bincount(index, weights=weights, minlength=length).astype(np.float64, copy=False)
+
+
+def find_strokes(excess: Grey, ink_level: int) -> Strokes:
+    """Return the strokes of the excess ink above `ink_level`."""
+    height, width = excess.shape
+    rows, columns = height // 2, width // 2
+    inked = above(excess[: rows * 2, : columns * 2], ink_level, 252)
+    joined = dilated(inked, _BRIDGE)[::2, ::2]
+    labels, stats = components(np.ascontiguousarray(joined))
+    pixels = np.flatnonzero(labels)
+    # Means of four bytes of 0 or 252 are exact multiples of 63.
+    amount = resized(inked, columns, rows).ravel()[pixels] / 63.0
+    return Strokes(len(stats), pixels, labels.ravel()[pixels], amount, stats[:, :4])
+
+
+def halved_mask(mask: Grey) -> Grey:
+    """Return the mask at half size, as the strokes' pixels lie."""
+    height, width = mask.shape
+    return np.ascontiguousarray(mask[: height // 2 * 2 : 2, : width // 2 * 2 : 2])

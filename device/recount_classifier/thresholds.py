@@ -1,0 +1,105 @@
+"""Every number a verdict hangs on, with its unit and reason.
+
+They are written into each contest program and never adapted while ballots are counted: other thresholds are
+another program with another hash. Ink is a fraction: 0 is the paper beside the target, 1 is the printer's
+black. Lengths are pixels of the working resolution (`program.WORKING_DPI`, 200 to the inch: 1 mm = 7.9 px)
+unless named otherwise; shares are of the target's own size, so that ovals and boxes of any size are judged
+alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The numbers that `locate` and `judge` compare with. All may be given in the spec's [thresholds]."""
+
+    # -- finding the page --
+    anchor_share: float = 0.4
+    """Of the page's anchors, the share that must agree on one place."""
+    anchor_match: float = 0.40
+    """Median correlation of the agreeing anchors."""
+    scale_tolerance: float = 0.08
+    """How far the page's size may be from the nominal one, per axis, after the resolution is known."""
+    skew_deg: float = 8.0
+    """Largest turn of the sheet."""
+    landmark_match: float = 0.45
+    """Correlation at which a landmark near the contest counts as found."""
+    landmark_share: float = 0.5
+    """Of the landmarks near the contest, the share that must agree."""
+    residual_px: float = 1.6
+    """Largest distance of a label beside a target from where the registration puts it."""
+    disagreement_px: float = 1.5
+    """Largest distance between the two registrations at any target."""
+
+    # -- the style's proof --
+    label_match: float = 0.55
+    """Correlation of the print beside every target with the blank's. Lowest of real sheets: 0.7."""
+    label_margin: float = 0.08
+    """How much better a label must fit its own place than any other label of the contest would."""
+    print_missing_share: float = 0.12
+    """Share of a label's printed ink that may be absent from the sheet."""
+
+    # -- the image --
+    contrast_grey: float = 60.0
+    """Paper minus print, in grey levels."""
+    paper_low_grey: float = 90.0
+    """Paper darker than this is under-exposed."""
+    clipped_share: float = 0.35
+    """Share of the printed ink that is washed out before the picture counts as over-exposed."""
+    sharpness: float = 0.42
+    """Gradient energy of the labels against the blank's; below, the picture is blurred."""
+    paper_step: float = 0.22
+    """How far the ground under a target may be from the contest's paper, as a share of the contrast."""
+
+    # -- marks --
+    ink: float = 0.22
+    """Excess darkness at which a pixel is ink. A stroke 25 % darker than the paper has about 0.27."""
+    marked_cover: float = 0.25
+    """Share of a target's core under ink from which it is marked. Full and partial marks, X and check of real
+    sheets: 0.27 to 1; ticks and touches that people argue about: 0.05 to 0.24."""
+    marked_span: float = 0.45
+    """Extent of the mark inside the target, in target widths, that a mark has at least."""
+    marked_inside: float = 0.25
+    """Share of a thin mark's ink that lies in its target: a line that only passes has less."""
+    heavy_cover: float = 0.5
+    """A core covered this far is marked however far its ink runs outside."""
+    clear_cover: float = 0.030
+    """Share of an empty target's core under ink, at most. Largest of real empty targets: 0.034, by dust."""
+    clear_core: float = 0.018
+    """Mean excess ink in the core of an empty target, at most: takes in very pale strokes. Real: 0.015."""
+    clear_ring: float = 0.030
+    """Mean excess ink on the printed outline of an empty target, at most. Real: 0.005."""
+    clear_halo: float = 0.040
+    """Mean excess ink round an empty target, at most. Real: 0.012."""
+    clear_spot: float = 0.020
+    """Largest spot of ink in an empty target, as a share of the target's area. The touch of a pen: 0.03."""
+    weakest_of_strongest: float = 0.35
+    """Cover of the weakest mark against the strongest, where several are counted."""
+
+    # -- the rest of the contest's box; areas are of ink, in square millimetres --
+    speck_mm2: float = 0.25
+    """Spots below this are dust wherever they lie outside the targets."""
+    crowd_mm2: float = 0.35
+    """Ink beside a target, not part of a mark."""
+    name_mm2: float = 0.6
+    """Ink that crosses printed words."""
+    write_in_mm2: float = 0.8
+    """Ink in a write-in area."""
+    stray_mm2: float = 2.4
+    """Ink of one stroke that stands far from everything, and of all such strokes together."""
+    bare_mm2: float = 0.5
+    """Print of the contest that is absent, in one spot."""
+    streak_cover: float = 0.85
+    """Share of a straight line's length, from edge to edge, that is dark: a streak or a fold."""
+    near_threshold: float = 0.001
+    """A value this close to its threshold is set aside: another machine might round the other way."""
+
+    def to_fields(self) -> dict[str, float]:
+        """Return all numbers by name, for the program file."""
+        return {field.name: float(getattr(self, field.name)) for field in fields(self)}
+
+
+THRESHOLD_NAMES = tuple(field.name for field in fields(Thresholds))
