@@ -85,8 +85,8 @@ class PrecinctState:
     order: Order
     contests: Mapping[bytes, Contest]
     names: Mapping[str, str]
-    runs: Mapping[str, Run]
-    """Runs that devices opened for this precinct, by (device's) run id."""
+    runs: tuple[Run, ...]
+    """Runs that devices opened for this precinct, assigned or not."""
     batches: tuple[Batch, ...]
     device_heads: Mapping[str, tuple[int, bytes]]
     """Number and SHA-256 of the last record here of every device."""
@@ -182,7 +182,7 @@ class PrecinctState:
     def obstacles(self) -> tuple[Obstacle, ...]:
         """Return everything that keeps the scanners' figures from standing, each with what to do."""
         found = [_gap(self, gap) for gap in self.gaps]
-        found += [_stray_run(self, run) for run in self.runs.values() if not _is_assigned(self, run)]
+        found += [_stray_run(self, run) for run in self.runs if not _is_assigned(self, run)]
         for batch in self.batches:
             if not self.is_void(batch):
                 found += _of_batch(self, batch)
@@ -340,7 +340,12 @@ def admit(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]
 
 
 def apply(state: PrecinctState, act: Act) -> PrecinctState:
-    """Return the state after `act`. Raises NotAllowed; looks at nothing but the precinct itself."""
+    """Return the state after `act`. Raises NotAllowed.
+
+    Looks at acts, and at records only as far as no later record can change them: every act is applied anew
+    at each fold, when more records have come, and must then be allowed as it was. What else is asked of a
+    new act is in `_WHEN_ADMITTED`.
+    """
     state = _begun(state)
     if KINDS[act.kind].two_persons:
         check_both_sides(act.by, "this")
@@ -352,14 +357,18 @@ def apply(state: PrecinctState, act: Act) -> PrecinctState:
 
 def _untouched(facts: Facts, precinct_id: str) -> PrecinctState:
     precinct = facts.order.precinct(precinct_id)
-    runs = {
-        run.run: run
+    runs = tuple(
+        run
         for device in facts.devices.values()
         for run in device.runs.values()
         if run.precinct == precinct_id
-    }
+    )
+    own = {(run.device, run.run) for run in runs}
     batches = tuple(
-        batch for device in facts.devices.values() for batch in device.batches if batch.run in runs
+        batch
+        for device in facts.devices.values()
+        for batch in device.batches
+        if (batch.device, batch.run) in own
     )
     known_gaps = (*facts.gaps, *(gap for device in facts.devices.values() for gap in device.gaps))
     heads = {device: (told.head_n, told.head_sha256) for device, told in facts.devices.items()}
@@ -380,12 +389,13 @@ def _gaps_that_matter(facts: Facts, state: PrecinctState, gaps: Sequence[Gap]) -
         for act in facts.acts
         if act.kind == "run_assigned" and act.body["precinct"] == state.precinct.id
     }
-    given |= {(run.run, run.device) for run in state.runs.values()}
+    given |= {(run.run, run.device) for run in state.runs}
+    closed = {(run.run, run.device): run.closed_n for run in state.runs if run.closed_n}
     matter = {
         gap
         for gap in gaps
         for run, device in given
-        if device == gap.device and not (run in state.runs and 0 < state.runs[run].closed_n < gap.first_n)
+        if device == gap.device and closed.get((run, device), gap.first_n) >= gap.first_n
     }
     return tuple(sorted(matter, key=lambda gap: (gap.device, gap.first_n)))
 
@@ -441,9 +451,7 @@ def _batch_void_ordered(state: PrecinctState, act: Act) -> PrecinctState:
             "D 2: after the identities were told nothing is run again to make them fit; go on "
             "with reconcile or figures"
         )
-    batch = find_batch(state, act.body["device"], act.body["batch"])
-    if state.is_void(batch):
-        raise NotAllowed(f"batch {batch.batch} of {state.name_of(batch.device)} is void already")
+    find_batch(state, act.body["device"], act.body["batch"])
     changed = replace(state, state=reached, void_orders=(*state.void_orders, act))
     if state.state is not State.SCANNED:
         return changed
@@ -641,6 +649,18 @@ def _admit_run(facts: Facts, state: PrecinctState, act: Act) -> None:
         )
 
 
+def _admit_void(_facts: Facts, state: PrecinctState, act: Act) -> None:
+    batch = find_batch(state, act.body["device"], act.body["batch"])
+    if state.is_void(batch):
+        raise NotAllowed(f"batch {batch.batch} of {state.name_of(batch.device)} is void already")
+
+
+def _admit_settling(_facts: Facts, state: PrecinctState, act: Act) -> None:
+    batch = find_batch(state, act.body["device"], act.body["batch"])
+    if any(sheet.sheet == act.body["sheet"] and sheet.fate for sheet in batch.sheets):
+        raise NotAllowed(f"sheet {act.body['sheet']} of batch {batch.batch} is settled already")
+
+
 def _admit_finish(_facts: Facts, state: PrecinctState, act: Act) -> None:
     check_scanning_done(state)
     if any(not known.ended for known in state.assignments):
@@ -655,6 +675,8 @@ def _admit_showing(_facts: Facts, state: PrecinctState, _act: Act) -> None:
 
 _WHEN_ADMITTED: Mapping[str, Callable[[Facts, PrecinctState, Act], None]] = {
     "run_assigned": _admit_run,
+    "batch_void_ordered": _admit_void,
+    "doubt_settled_ordered": _admit_settling,
     "scanning_finished": _admit_finish,
     "identities_told": _admit_showing,
     "figures_shown": _admit_showing,

@@ -332,7 +332,7 @@ def _voided(state: PrecinctState) -> tuple[VoidLine, ...]:
 def _runs(state: PrecinctState) -> tuple[RunLine, ...]:
     lines: list[RunLine] = []
     for given in state.assignments:
-        run = state.runs.get(given.run)
+        run = next((run for run in state.runs if (run.device, run.run) == (given.device, given.run)), None)
         lines.append(
             RunLine(
                 given.run,

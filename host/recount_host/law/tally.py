@@ -186,7 +186,7 @@ def read_device(device: str, records: Sequence[Record]) -> DeviceFacts:
             break
         head_n, head = record.n, record
         if record.kind == "run_opened":
-            runs[record.run] = _run(record)
+            runs.setdefault(record.run, _run(record))
         elif record.kind == "run_closed" and record.run in runs:
             opened = runs[record.run]
             runs[record.run] = Run(
@@ -252,7 +252,9 @@ class _BatchReader:
         if record.run != self.run:
             self._wrong(f"record {record.n} names run {record.run}, the batch belongs to {self.run}")
         if self.closed_n and record.kind not in ("batch_voided", "fault"):
+            # A closed batch never changes: what was told of it must be found again by every later fold.
             self._wrong(f"record {record.n} ({record.kind}) comes after the batch was closed")
+            return
         if "feeder" in record.body:
             self._count(record)
         take = _TAKE.get(record.kind)

@@ -1,0 +1,177 @@
+"""D 2 s. 2 and 3: what is counted by hand, in passes that must agree and add up."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from recount_host.law.contest import contest_of
+from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.hand_count import OTHER_WRITE_IN, check_outcomes, votes_in
+from recount_host.law.states import State
+from recount_host.order import parse_order
+from recount_host.rehearsal import (
+    ANN,
+    BOTH,
+    CLERK,
+    Day,
+    a_counted_day,
+    a_hand_count_day,
+    a_reconciled_day,
+    a_scanned_day,
+    order_text,
+    program_body,
+)
+
+
+def check(outcomes: Mapping[str, int], vote_for: int = 1) -> None:
+    day = Day(program=False)
+    act = day.append("program_added", (CLERK,), program_body(bytes(32), vote_for))
+    check_outcomes(outcomes, contest_of(act), parse_order(order_text(vote_for=vote_for)))
+
+
+def test_d2_the_set_aside_and_not_accepted_ballots_are_hand_counted() -> None:
+    day = a_counted_day()
+    finding = day.state().hand_finding
+    assert finding is not None
+    assert (finding.name, finding.holds) == ("I5", True)
+    assert day.state().state is State.CHALLENGE_CALL
+
+
+def test_d2_in_hand_count_all_ballots_are_counted() -> None:
+    day = a_hand_count_day()
+    day.lock(p=2, o=1)
+    day.hand_count({"D": 8, "R": 5, "overvote": 1})
+    finding = day.state().hand_finding
+    assert finding is not None
+    assert (finding.name, finding.holds) == ("I6", True)
+    assert day.state().state is State.CHALLENGE_CALL
+
+
+def test_a_hand_count_that_does_not_add_up_is_done_again() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "no_vote": 1})
+    assert day.state().state is State.RECONCILED
+    day.hand_count({"D": 2, "no_vote": 1})
+    assert day.state().state is State.CHALLENGE_CALL
+
+
+def test_the_last_two_passes_must_agree() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    for outcomes in ({"D": 3}, {"D": 2, "R": 1}, {"D": 3}):
+        assert day.hand_count(outcomes, passes=1).state is State.RECONCILED
+    assert day.hand_count({"D": 3}, passes=1).state is State.CHALLENGE_CALL
+
+
+def test_outcomes_of_no_ballot_make_no_difference() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 3, "R": 0}, passes=1)
+    assert day.hand_count({"D": 3, "overvote": 0}, passes=1).state is State.CHALLENGE_CALL
+
+
+def test_a_late_count_of_p_can_be_what_makes_the_hand_count_add_up() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 5})
+    assert day.state().state is State.RECONCILED
+    assert day.lock(p=2).state is State.CHALLENGE_CALL
+
+
+def test_p_and_o_are_counted_before_the_hand_count() -> None:
+    day = a_reconciled_day()
+    with pytest.raises(NotAllowed, match="count p first"):
+        day.hand_count({"D": 3})
+    day.lock(p=0)
+    with pytest.raises(NotAllowed, match="count o first"):
+        day.hand_count({"D": 3})
+
+
+def test_sheets_that_lack_the_contest_are_not_hand_counted() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=1)
+    assert day.hand_count({"D": 2}).state is State.CHALLENGE_CALL
+
+
+def test_nothing_is_hand_counted_before_the_figures_are_shown() -> None:
+    with pytest.raises(NotAllowed, match="enter a hand count"):
+        a_scanned_day().act("hand_count_entered", BOTH, **{"pass": 1, "outcomes": {"D": 3}})
+
+
+def test_after_the_hand_count_agrees_nothing_is_counted_any_more() -> None:
+    day = a_counted_day()
+    with pytest.raises(NotAllowed, match="numbers add up"):
+        day.hand_count({"D": 3})
+    for letter in ("p", "o", "H"):
+        with pytest.raises(NotAllowed, match="numbers add up"):
+            day.enter(letter, 0, ANN)
+
+
+def test_a_pass_is_entered_by_both_officials_of_the_team() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    with pytest.raises(NotAllowed, match="two persons of different sides"):
+        day.act("hand_count_entered", (ANN,), **{"pass": 1, "outcomes": {"D": 3}})
+
+
+def test_passes_are_numbered_in_turn() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    with pytest.raises(NotAllowed, match="this is pass 1"):
+        day.act("hand_count_entered", BOTH, **{"pass": 2, "outcomes": {"D": 3}})
+
+
+def test_without_a_contest_program_no_outcome_is_known() -> None:
+    day = Day(program=False)
+    day.lock(p=1, H=0)
+    day.finish()
+    day.lock(c=0, s=0, x=0)
+    day.reconcile()
+    day.show_figures()
+    with pytest.raises(NotAllowed, match="program add"):
+        day.hand_count({"D": 1})
+
+
+@pytest.mark.parametrize("outcome", ["D", "T", OTHER_WRITE_IN, "no_vote", "overvote"])
+def test_an_outcome_is_an_option_a_write_in_or_no_vote(outcome: str) -> None:
+    check({outcome: 1})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "why"),
+    [
+        ("W", "is no outcome of this contest"),
+        ("challenged?", "is no outcome of this contest"),
+        ("", "is no outcome of this contest"),
+        ("D+R", "is more than 1 votes"),
+        ("D+D", "names D twice"),
+    ],
+)
+def test_anything_else_is_no_outcome(outcome: str, why: str) -> None:
+    with pytest.raises(BadEntry, match=why):
+        check({outcome: 1})
+
+
+def test_a_number_of_ballots_is_not_negative() -> None:
+    with pytest.raises(BadEntry, match="0 or more"):
+        check({"D": -1})
+
+
+def test_where_several_may_be_chosen_an_outcome_names_them_all_in_one_way() -> None:
+    check({"D+R": 1, "D+other_write_in": 1, "other_write_in+other_write_in": 1}, vote_for=2)
+    with pytest.raises(BadEntry, match=r'write "R\+D" as "D\+R"'):
+        check({"R+D": 1}, vote_for=2)
+    with pytest.raises(BadEntry, match="is more than 2 votes"):
+        check({"D+R+T": 1}, vote_for=2)
+
+
+def test_a_write_in_who_is_a_party_to_the_recount_can_be_an_outcome() -> None:
+    text = order_text().replace('key = "R"', 'key = "W"')
+    day = Day(program=False)
+    act = day.append("program_added", (CLERK,), program_body(bytes(32)))
+    check_outcomes({"W": 1}, contest_of(act), parse_order(text))
+
+
+def test_a_ballot_gives_a_vote_to_each_option_it_names() -> None:
+    assert votes_in({"D+R": 2, "D": 1, "no_vote": 4, "overvote": 1}) == {"D": 3, "R": 2}

@@ -1,0 +1,233 @@
+"""What may be shown when: states at any time, a figure only after `figures_shown`."""
+
+import json
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from recount_host.law.disclosure import asked_now, notices, view
+from recount_host.law.errors import NotAllowed
+from recount_host.law.precinct import PrecinctState
+from recount_host.rehearsal import (
+    ANN,
+    BOTH,
+    CLERK,
+    TWELVE_SHEETS,
+    Day,
+    Sheet,
+    a_counted_day,
+    a_day_told_twice,
+    a_hand_count_day,
+    a_reconciled_day,
+    a_scanned_day,
+)
+
+OTHER_TWELVE = (
+    *(Sheet("counted", ("R",)) for _ in range(6)),
+    *(Sheet("set_aside", (), ("write_in",)) for _ in range(4)),
+    *(Sheet("not_accepted", (), ("torn",)) for _ in range(2)),
+)
+"""As many sheets with other figures."""
+
+
+def shown(state: PrecinctState) -> str:
+    return json.dumps(view(state).to_json(), sort_keys=True)
+
+
+def steps_of(sheets: tuple[Sheet, ...], c: int, s: int, x: int) -> Iterator[PrecinctState]:
+    """A day's states up to the telling of the identities."""
+    day = Day()
+    yield day.state()
+    device = day.assign()
+    yield day.state()
+    device.open_batch()
+    for sheet in sheets:
+        device.scan(sheet)
+        yield day.state()
+    device.close_batch()
+    yield day.state()
+    day.finish()
+    yield day.state()
+    for letter, value in {"H": 12, "c": c, "s": s, "x": x}.items():
+        day.lock(**{letter: value})
+        yield day.state()
+    day.reconcile()
+    yield day.state()
+
+
+def test_before_the_figures_are_shown_two_precincts_with_other_figures_look_the_same() -> None:
+    pairs = zip(steps_of(TWELVE_SHEETS, 9, 2, 1), steps_of(OTHER_TWELVE, 6, 4, 2), strict=True)
+    assert all(shown(one) == shown(other) for one, other in pairs)
+
+
+def test_before_the_figures_are_shown_there_is_no_figure_in_the_view() -> None:
+    for state in steps_of(TWELVE_SHEETS, 9, 2, 1):
+        seen = view(state)
+        assert seen.figures is None
+        assert seen.outcomes is None
+        assert all(count.values is None for count in seen.counts)
+        assert all(identity.figures is None for identity in seen.identities)
+        assert not seen.notices_open
+
+
+def test_the_bare_number_of_sheets_fed_may_be_shown_once_h_is_locked() -> None:
+    day = a_scanned_day()
+    assert day.view().sheets_fed is None
+    day.enter("H", 12, ANN)
+    assert day.view().sheets_fed is None
+    day.lock(c=9)
+    day = a_scanned_day()
+    day.lock(H=12)
+    assert day.view().sheets_fed == 12
+
+
+def test_while_h_is_verified_again_the_number_of_sheets_fed_is_hidden_again() -> None:
+    day = a_scanned_day()
+    day.lock(H=13, c=9, s=2, x=1)
+    day.reconcile()
+    assert day.view().sheets_fed is None
+
+
+def test_the_verdict_is_told_without_figures() -> None:
+    day = a_scanned_day()
+    day.lock(H=13, c=9, s=2, x=1)
+    day.reconcile()
+    told = {identity.name: identity.holds for identity in day.view().identities}
+    assert told == {"I1": True, "I2": False, "I3": True, "I4": True}
+    assert "once more" in day.view().next
+
+
+@pytest.mark.parametrize("make", [a_reconciled_day, a_hand_count_day, a_counted_day])
+def test_after_the_act_figures_shown_everything_is_open(make: Callable[[], Day]) -> None:
+    seen = make().view()
+    assert seen.figures is not None
+    assert (seen.figures.counted, seen.figures.set_aside, seen.figures.not_accepted) == (9, 2, 1)
+    assert seen.notices_open
+    assert all(identity.figures for identity in seen.identities)
+    assert seen.figures.superseded is (make is a_hand_count_day)
+
+
+def test_the_values_of_both_attempts_are_shown_after_the_figures() -> None:
+    (count, *_) = a_hand_count_day().view().counts
+    assert count.values == ((1, 13, "Ann Lee"), (1, 13, "Bob Ray"), (2, 13, "Ann Lee"), (2, 13, "Bob Ray"))
+
+
+def test_the_notices_are_closed_until_i3_alone_fails_after_the_reverification() -> None:
+    day = a_scanned_day()
+    with pytest.raises(NotAllowed, match="the notices are closed"):
+        notices(day.state())
+    day.lock(H=12, c=10, s=1, x=1)
+    day.reconcile()
+    with pytest.raises(NotAllowed, match="the notices are closed"):
+        notices(day.state())
+    day.lock(H=12, c=10, s=1, x=1)
+    day.reconcile()
+    assert [(notice.pile, notice.reasons, notice.place) for notice in notices(day.state())] == [
+        ("set_aside", ("overvote",), 1),
+        ("set_aside", ("undervote",), 2),
+        ("not_accepted", ("wrong_style",), 1),
+    ]
+    assert day.view().figures is None
+
+
+def test_the_notices_stay_closed_when_i2_fails() -> None:
+    day = a_day_told_twice(H=13, c=9, s=2, x=1)
+    with pytest.raises(NotAllowed, match="the notices are closed"):
+        notices(day.state())
+    day.show_figures()
+    assert len(notices(day.state())) == 3
+
+
+def test_a_notice_names_the_record_that_holds_its_picture() -> None:
+    day = a_reconciled_day()
+    notice = notices(day.state())[0]
+    record = day.device().records[notice.record_n - 1]
+    assert (record.kind, record.body["sheet"]) == ("sheet_judged", notice.sheet)
+    assert notice.to_json()["device_name"] == "alpha"
+
+
+def test_of_a_sheet_in_doubt_neither_place_nor_verdict_is_shown() -> None:
+    day = Day()
+    device = day.assign()
+    device.open_batch()
+    number = device.judge(Sheet("set_aside", (), ("overvote",)))
+    device.doubt(number)
+    (doubt,) = asked_now(day.state())
+    assert doubt.to_json() == {
+        "device": device.id,
+        "device_name": "alpha",
+        "run": "101-1",
+        "batch": 1,
+        "sheet": number,
+        "record_n": 3,
+        "why": "power cut",
+    }
+    where = {"run": "101-1", "device": device.id, "batch": 1}
+    day.act("batch_void_ordered", BOTH, **where, reason="run again")  # type: ignore[arg-type]
+    assert asked_now(day.state()) == ()
+
+
+def test_every_batch_says_how_it_stands() -> None:
+    day = Day()
+    device = day.assign()
+    for _ in range(4):
+        device.open_batch()
+        device.scan(Sheet("counted", ("D",)))
+        device.close_batch()
+    device.open_batch()
+    device.scan(Sheet("counted", ("D",)))
+    device.close_batch(counted=7)
+    device.open_batch()
+    where = {"run": "101-1", "device": device.id, "batch": 1}
+    day.act("batch_void_ordered", BOTH, **where, reason="run again")  # type: ignore[arg-type]
+    standing = [batch.standing for batch in day.view().batches]
+    assert standing == ["void", "closed", "closed", "closed", "cannot_stand", "open"]
+
+
+def test_a_batch_that_came_too_late_says_so() -> None:
+    day = a_scanned_day()
+    day.device().open_batch()
+    assert [batch.standing for batch in day.view().batches] == ["closed", "late"]
+    assert "was not closed when scanning was finished" in day.view().obstacles[0]
+
+
+def test_without_a_sheet_not_accepted_o_needs_no_count() -> None:
+    day = a_scanned_day((Sheet("counted", ("D",)),))
+    day.lock(H=1, c=1, s=0, x=0)
+    day.reconcile()
+    day.show_figures()
+    standing = {count.letter: count.standing for count in day.view().counts}
+    assert standing["o"] == "none: no sheet was not accepted"
+
+
+def test_how_the_hand_count_stands_is_told_in_words() -> None:
+    day = a_reconciled_day()
+    assert day.view().hand_count == "not begun"
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 3}, passes=1)
+    assert day.view().hand_count == "one pass entered"
+    day.hand_count({"D": 2}, passes=1)
+    assert day.view().hand_count == "the last two passes differ: count again"
+    day.hand_count({"D": 2}, passes=1)
+    assert "I5 fails" in day.view().hand_count
+    day.enter("p", 0, ANN)
+    assert day.view().hand_count == "two passes agree; p or o is to be counted"
+    day = a_counted_day()
+    assert day.view().hand_count == "agreed"
+    assert day.view().outcomes == {"D": 1, "R": 1, "no_vote": 1}
+
+
+def test_what_to_do_next_follows_the_verdict() -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=9, s=2, x=1)
+    assert "reconcile" in day.view().next
+    day.reconcile()
+    assert day.view().next.startswith("all hold: show the figures")
+
+
+def test_a_precinct_shows_which_devices_scan_it_and_in_which_mode() -> None:
+    day = Day()
+    day.assign("beta")
+    day.assign("alpha")
+    assert (day.view().devices, day.view().mode) == (("alpha", "beta"), "training")
+    assert CLERK.side == ""

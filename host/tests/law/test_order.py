@@ -1,0 +1,74 @@
+"""The order profile: what the court's order says, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from recount_host.law import DEFAULT_SECTION
+from recount_host.order import OrderError, order_hash, order_of, order_text_of, parse_order, read_order
+from recount_host.rehearsal import Day, order_text
+
+
+def test_the_citation_comes_from_the_order_and_has_one_default() -> None:
+    assert parse_order(order_text()).citation == DEFAULT_SECTION == "§ 24.2-802.2"
+    assert parse_order('citation = "§ 24.2-802.9"\n' + order_text()).citation == "§ 24.2-802.9"
+
+
+def test_the_order_names_contest_sides_and_precincts() -> None:
+    order = parse_order(order_text(("101", "204")))
+    assert order.side_keys == ("D", "R")
+    assert order.precinct("204").name == "Precinct 204"
+
+
+def test_an_unknown_precinct_is_named_with_those_there_are() -> None:
+    order = parse_order(order_text([str(n) for n in range(101, 111)]))
+    with pytest.raises(OrderError, match=r'no precinct "999".*101, 102, .*, \.\.\.'):
+        order.precinct("999")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "required"),
+        ("contest = ", "does not fit"),
+        (order_text() + "\nurl = 1\n", "unknown field"),
+        ("margin = 3\n" + order_text(), "unknown field `margin`"),
+        (order_text(vote_for=0), ">= 1"),
+        (order_text(("101", "101")), 'precinct "101" twice'),
+        (order_text().replace('key = "R"', 'key = "D"'), 'side "D" twice'),
+        (order_text().replace('key = "R"', 'key = "R and more"'), "does not fit"),
+        (order_text().replace('[[side]]\nkey = "R"\nname = "Arnold Vinick"\n', ""), "length >= 2"),
+    ],
+)
+def test_an_order_that_does_not_fit_is_refused_with_the_place(text: str, why: str) -> None:
+    with pytest.raises(OrderError, match=why):
+        parse_order(text)
+
+
+def test_an_order_file_is_read_and_faults_name_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "order.toml"
+    path.write_text(order_text(), encoding="utf-8")
+    assert read_order(path).title == "Governor"
+    path.write_text("nonsense", encoding="utf-8")
+    with pytest.raises(OrderError, match=r"order\.toml: the order profile does not fit"):
+        read_order(path)
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(OrderError, match="not a text file"):
+        read_order(path)
+    path.write_bytes(b"#" * 200_001)
+    with pytest.raises(OrderError, match="name the right file"):
+        read_order(path)
+    with pytest.raises(OrderError, match="cannot be read"):
+        read_order(tmp_path / "absent.toml")
+
+
+def test_a_ledger_without_an_order_says_how_to_give_it_one() -> None:
+    assert order_text_of(()) is None
+    with pytest.raises(OrderError, match="order set"):
+        order_of(())
+
+
+def test_the_order_in_force_is_the_one_in_the_ledger() -> None:
+    day = Day()
+    assert order_of(day.acts) == day.order
+    assert order_hash(order_text()) == day.acts[0].body["sha256"]
