@@ -32,13 +32,15 @@ class People:
 def people_find(deck: Deck, piles: Iterable[Piles]) -> People:
     """Return what the people at these tables find."""
     sheets = {sheet.id: sheet for sheet in deck.sheets}
-    by_hand = Counter(
-        sheets[sheet_id].truth.hand
-        for table in piles
-        for pile in ("set_aside", "not_accepted")
-        for sheet_id in table[pile]
-    )
-    without = by_hand.pop(NO_CONTEST, 0)
+    by_hand: Counter[str] = Counter()
+    without = 0
+    for table in piles:
+        for sheet_id in table["set_aside"]:
+            found = sheets[sheet_id].truth.hand
+            by_hand["no_vote" if found == NO_CONTEST else found] += 1
+        found_there = [sheets[sheet_id].truth.hand for sheet_id in table["not_accepted"]]
+        without += found_there.count(NO_CONTEST)
+        by_hand.update(found for found in found_there if found != NO_CONTEST)
     return People(without, dict(sorted(by_hand.items())))
 
 

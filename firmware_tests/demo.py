@@ -1,0 +1,252 @@
+"""`make demo`: a host and two simulated devices recount one precinct of 120 drawn ballots, people and all.
+
+Every step is the real command; host, worlds and devices are processes of their own. At the end everything is
+held against the deck's truth: any difference makes the exit code 1. With ONCE=1 the demo ends by itself, else
+the live page stays up until Ctrl-C. All files lie in a temporary folder and in `work/`.
+"""
+
+import argparse
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from firmware_tests.day import ANN, BOB, COMMANDS, COORDINATOR, Day, DayError
+from firmware_tests.deck_truth import (
+    PILES,
+    misplaced,
+    people_find,
+    wrong_figures,
+    wrong_reasons,
+    wrong_returns,
+    wrong_statement,
+)
+from recount_ballots.__main__ import progress_line
+from recount_ballots.deck import Deck, read_deck
+from recount_ballots.errors import BallotError
+from recount_ballots.render import picture_name, render_deck
+from recount_host.ledger.ledger import open_ledger
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+BALLOTS = REPOSITORY / "images" / "ballots" / "fairview"
+WORK = REPOSITORY / "work"
+DEVICES = ("alpha", "beta")
+PATIENCE_S = 420.0
+"""For the scanning of all sheets: some 40 seconds on a quiet machine."""
+
+ORDER = """\
+contest = "delegates-52"
+title = "Member, House of Delegates, 52nd District"
+locality = "Fairview County"
+vote_for = 1
+[[side]]
+key = "D"
+name = "Cora Whitlock"
+[[side]]
+key = "R"
+name = "Oscar Radford"
+[[precinct]]
+id = "101"
+name = "Courthouse"
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration; return 0 only when nothing differs from the truth."""
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--once", action="store_true", help="end by itself, as with ONCE=1")
+    once = parser.parse_args(arguments).once
+    for number in _SIGNALS:
+        signal.signal(number, _leave)
+    folder = Path(tempfile.mkdtemp(prefix="recount-"))
+    try:
+        result = _demo(folder, once=once)
+    except (DayError, BallotError) as error:
+        print(f"\ndemo: {error}\nThe logs are in {folder}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\ndemo: ended before its end", file=sys.stderr)
+        result = 1
+    shutil.rmtree(folder, ignore_errors=True)
+    return result
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def _leave(*_: object) -> NoReturn:
+    """Begin to end; a second signal must not keep the children from being ended."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def say(what: str, words: str) -> None:
+    """Print one line of the day."""
+    print(f"{what:<14}{words}", flush=True)
+
+
+def _demo(folder: Path, *, once: bool) -> int:
+    deck = read_deck(BALLOTS)
+    pictures = WORK / "fairview"
+    drawn = render_deck(BALLOTS, pictures, progress=progress_line("drawing ballots"))
+    say(
+        "ballots",
+        f"{deck.title}: {len(deck.sheets)} sheets, {'now' if drawn else 'already'} drawn in {pictures}",
+    )
+    program = build_program(folder)
+    with Day(folder, ORDER, program) as day:
+        day.open_host()
+        say("live page", day.page)
+        found = recount(day, deck, pictures)
+        for difference in found:
+            say("DIFFERENCE", difference)
+        say("result", "everything is as the deck says" if not found else f"{len(found)} differences")
+        if not once:
+            stay(day)
+    return 1 if found else 0
+
+
+def build_program(folder: Path) -> Path:
+    """Build the contest program from the blank ballot with the real command."""
+    program = folder / "delegates-52.program"
+    words = ["program", "build", str(BALLOTS / "spec.toml"), "-o", str(program)]
+    built = subprocess.run([COMMANDS / "recount-host", *words], capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        raise DayError(f"recount-host {' '.join(words)}: {built.stderr.strip()}")
+    for line in built.stdout.splitlines():
+        say("program", line)
+    return program
+
+
+def recount(day: Day, deck: Deck, pictures: Path) -> list[str]:
+    """Let people and devices recount the precinct; return every difference from the deck's truth."""
+    precinct = deck.precinct
+    set_up(day, deck, pictures)
+    stack = sum(len(table.control.positions()["hopper"]) for table in day.tables.values())
+    day.count(precinct, "H", stack)
+    say("people", f"two persons counted the stack, each alone: H = {stack}")
+    scan(day, deck)
+    day.does("finish-scanning", precinct, "--by", COORDINATOR)
+    say("people", "scanning is finished; two persons count each pile, blind")
+    day.count_piles(precinct)
+    piles = {name: _piles(table.control.positions()) for name, table in day.tables.items()}
+    found = misplaced(deck, piles.values())
+
+    told = day.does("reconcile", precinct, "--by", COORDINATOR)
+    for name, holds in told["identities"].items():
+        say("reconcile", f"{name} {'holds' if holds else 'FAILS'}")
+        found += [] if holds else [f"identity {name} fails"]
+    figures = day.does("figures", precinct, "--by", COORDINATOR)["figures"]
+    tell_figures(figures)
+    found += wrong_figures(deck, list(piles.values()), figures)
+    found += wrong_reasons(deck, piles, day.does("notices", precinct)["notices"])
+    found += wrong_returns(deck, returns(day))
+    if not all(told["identities"].values()):
+        return found  # the law sends the whole precinct to hand count: no statement of the scanners' figures
+    return found + statement(day, deck, list(piles.values()))
+
+
+def set_up(day: Day, deck: Deck, pictures: Path) -> None:
+    """Put half of the stack before each device and give both the precinct, in training mode."""
+    half = -(-len(deck.sheets) // len(DEVICES))
+    for n, name in enumerate(DEVICES):
+        own = deck.sheets[n * half : (n + 1) * half]
+        sheets = [
+            {
+                "id": sheet.id,
+                "front": str(pictures / picture_name(sheet, "front")),
+                "turned": sheet.turned,
+                "length_mm": round(deck.ballots.designs[sheet.style].height_in * 25.4, 1),
+            }
+            for sheet in own
+        ]
+        faults = [{"sheet": sheet.id, **sheet.fault} for sheet in own if sheet.fault]
+        day.add_table(name, sheets, faults, duplex=False)
+        say("device", f"{name} is ready with {len(own)} sheets in its hopper")
+    day.assign(deck.precinct, *DEVICES)
+    say("people", f"precinct {deck.precinct} is given to {' and '.join(DEVICES)}, mode training")
+
+
+def scan(day: Day, deck: Deck) -> None:
+    """Wait until both batches are closed; tell how many sheets left the hoppers, never where they lie."""
+    show = progress_line("scanning")
+    seen = 0
+
+    def watch() -> None:
+        nonlocal seen
+        waiting = sum(len(table.control.positions()["hopper"]) for table in day.tables.values())
+        fed = len(deck.sheets) - waiting
+        for done in range(seen + 1, fed + 1):
+            show(done, len(deck.sheets))
+        seen = max(seen, fed)
+
+    begun = time.monotonic()
+    day.wait_for_batches(deck.precinct, closed=len(DEVICES), patience_s=PATIENCE_S, watch=watch)
+    watch()
+    say("devices", f"both batches are closed after {time.monotonic() - begun:.0f} s")
+
+
+def _piles(positions: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {pile: list(positions[pile]) for pile in PILES}
+
+
+def returns(day: Day) -> list[Sequence[str]]:
+    """Return the reasons of every sheet that was driven back or taken out, from the host's ledger."""
+    with open_ledger(day.folder / "host") as ledger:
+        return [record.body["reasons"] for record in ledger.records() if record.kind == "sheet_returned"]
+
+
+def tell_figures(figures: Mapping[str, Any]) -> None:
+    """Print the figures, now that they may be shown."""
+    say("people", f"H {figures['stack']}  x {figures['not_accepted_pile']}  R {figures['rerun']}")
+    say("devices", f"C {figures['counted']}  S {figures['set_aside']}  X {figures['not_accepted']}")
+    say(
+        "people",
+        f"c {figures['counted_pile']}  s {figures['set_aside_pile']}  x {figures['not_accepted_pile']}",
+    )
+    say("votes", ", ".join(f"{key} {votes}" for key, votes in figures["votes"].items()))
+    say("set aside", ", ".join(f"{word} {n}" for word, n in figures["set_aside_reasons"].items()))
+    say("not accepted", ", ".join(f"{word} {n}" for word, n in figures["not_accepted_reasons"].items()))
+
+
+def statement(day: Day, deck: Deck, piles: list[dict[str, list[str]]]) -> list[str]:
+    """Let both officials decide every ballot put aside and print the statement; return its differences."""
+    precinct = deck.precinct
+    find = people_find(deck, piles)
+    day.count(precinct, "p", 0)
+    day.count(precinct, "o", find.without_contest)
+    told = day.hand_count(precinct, find.outcomes)
+    outcomes = ", ".join(f"{outcome} {ballots}" for outcome, ballots in find.outcomes.items())
+    say(
+        "people",
+        f"both officials decide what was put aside: {outcomes}; {find.without_contest} lack the contest",
+    )
+    say("reconcile", f"hand count {told['hand_count']}")
+    WORK.mkdir(exist_ok=True)
+    path = WORK / f"statement-{precinct}.pdf"
+    printed = day.does("statement", precinct, "-o", str(path), "--by", ANN, "--by", BOB)
+    for row in (*printed["parties"], *printed["others"]):
+        say("statement", f"{row['name']}: {row['accepted']} + {row['by_hand']} = {row['total']}")
+    say("statement", str(path))
+    return wrong_statement(deck, printed)
+
+
+def stay(day: Day) -> None:
+    """Keep the live page up until Ctrl-C."""
+    say("live page", f"{day.page} stays up until Ctrl-C")
+    try:
+        while True:
+            day.host.check()
+            time.sleep(0.5)
+    except KeyboardInterrupt:
+        print()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
