@@ -1,0 +1,95 @@
+"""Tally messages: strict maps, each kind with its fields and nothing else."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocol.tests.strategies import packed, tally_message
+from recount_protocol import tally_messages
+from recount_protocol.errors import MessageError
+from recount_protocol.records import MAX_RECORD_BYTES, SIGNATURE_BYTES
+from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, pack, unpack
+
+
+@given(tally_message())
+def test_what_is_packed_is_unpacked(message: tuple[str, dict[str, Any]]):
+    kind, fields = message
+    assert unpack(pack(kind, **fields)) == (kind, fields)
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_a_message_or_refused(data: bytes):
+    with pytest.raises(MessageError):
+        unpack(data)
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+)
+
+
+@given(ANYTHING)
+def test_any_msgpack_is_a_message_or_refused(value: Any):
+    with pytest.raises(MessageError):
+        unpack(packed(value))
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("record", {"record": bytes(MAX_RECORD_BYTES), "signature": bytes(SIGNATURE_BYTES)}),
+        (
+            "crop_part",
+            {
+                "n": 2**53,
+                "offset": 0,
+                "total": 2**24,
+                "sha256": bytes(32),
+                "part": bytes(PART_BYTES),
+            },
+        ),
+    ],
+)
+def test_the_longest_messages_fit_into_a_payload(kind: str, fields: dict[str, Any]):
+    assert len(pack(kind, **fields)) <= MAX_PAYLOAD_BYTES
+
+
+def test_a_missing_a_surplus_and_an_unknown_field_are_refused():
+    with pytest.raises(MessageError, match="acknowledged: the field n is missing"):
+        pack("acknowledged")
+    with pytest.raises(MessageError, match="there is no field 'm'"):
+        pack("acknowledged", n=1, m=1)
+    with pytest.raises(MessageError, match="there is no kind 'votes'"):
+        pack("votes", n=1)
+    with pytest.raises(MessageError, match="there is no kind 'votes'"):
+        unpack(packed({"kind": "votes"}))
+    with pytest.raises(MessageError, match="there is no kind None"):
+        unpack(packed({"n": 1}))
+    with pytest.raises(MessageError, match="there is no kind 7"):
+        unpack(packed({"kind": 7, "n": 1}))
+
+
+def test_true_is_no_number():
+    with pytest.raises(MessageError, match="n must be int 0 to"):
+        unpack(packed({"kind": "acknowledged", "n": True}))
+
+
+def test_a_key_that_stands_twice_is_refused():
+    twice = b"\x83\xa4kind\xacacknowledged\xa1n\x01\xa1n\x02"
+    with pytest.raises(MessageError, match="the key 'n' stands twice"):
+        unpack(twice)
+
+
+def test_a_message_longer_than_a_payload_is_refused():
+    with pytest.raises(MessageError, match="65536 are allowed"):
+        unpack(bytes(MAX_PAYLOAD_BYTES + 1))
+
+
+def test_the_hash_covers_the_records_too(monkeypatch: pytest.MonkeyPatch):
+    before = tally_messages.canonical_text()
+    assert "sheet_judged evidence: map of length 0 to 256" in before
+    monkeypatch.setitem(tally_messages.KINDS, "run_closed", tally_messages.KINDS["fault"])
+    assert tally_messages.canonical_text() != before
