@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from recount_device.clock import Clock, Waitable
+from recount_device.errors import LinkLost
+from recount_device.serial_port import FEEDER_BAUD, SerialPort
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import (
     CLOSED,
@@ -22,10 +25,6 @@ from recount_protocol.delivery import (
     Delivery,
 )
 from recount_protocol.errors import MessageError
-
-from recount_device.clock import Clock, Waitable
-from recount_device.errors import LinkLost
-from recount_device.serial_port import FEEDER_BAUD, SerialPort
 
 RESEND_MS = 30
 KEEPALIVE_MS = 150

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recount_protocol.records import Record
-
 from recount_device.batch import Batch, FeederCounts
+from recount_protocol.records import Record
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from recount_device.journal import JournalReader
+from recount_device.program_store import MAX_PROGRAM_BYTES
 from recount_protocol import tally_messages
 from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, Delivery
 from recount_protocol.errors import MessageError
-
-from recount_device.journal import JournalReader
-from recount_device.program_store import MAX_PROGRAM_BYTES
 
 RESEND_MS = 300
 KEEPALIVE_MS = 500

@@ -61,6 +61,14 @@ MESSAGES: Mapping[str, Text] = {
         "Is the sheet back on the hopper? Press Confirm.",
         attention=True,
     ),
+    "find": Text(
+        "take_out_and_return",
+        "Sheet {sheet} was under way. {why} Open the cover, take out what is inside, close the cover. "
+        "If you have this sheet in your hand or laid it in a tray, take that one. "
+        "Put the sheet back on top of the hopper, then press Confirm.",
+        "Is the sheet back on the hopper? Press Confirm.",
+        attention=True,
+    ),
     "came_back": Text(
         "take_out_and_return",
         "Sheet {sheet} came back. {why} Put it back on top of the hopper, then press Confirm.",

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from recount_classifier.program import Program
-from recount_protocol.records import TRAINING
-
 from recount_device.errors import OperatorError
 from recount_device.passage import Passage
 from recount_device.scribe import Scribe
+from recount_protocol.records import TRAINING
 
 
 class Order(Protocol):

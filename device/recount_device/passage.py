@@ -13,8 +13,6 @@ from typing import Any
 
 from recount_classifier.program import Program
 from recount_classifier.reading import Reading
-from recount_protocol.fates import NOT_ACCEPTED, RETURNED
-
 from recount_device import sheet_life
 from recount_device.camera import Camera, Page, check_pages
 from recount_device.clock import Clock
@@ -26,6 +24,7 @@ from recount_device.pictures import encode_png
 from recount_device.reasons import feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
+from recount_protocol.fates import NOT_ACCEPTED, RETURNED
 
 ReadSheet = Callable[[Sequence[Page], Program], Reading]
 """Both steps of reading, from the pictures of a sheet to its verdict."""
@@ -34,6 +33,8 @@ NOTHING_PICKED = ("hopper_empty", "pick_failed")
 """Stops that leave no sheet in the path."""
 DRIVEN_BACK = ("double_feed", "over_long", "short_sheet", "halt", "station_silent")
 """Stops after which the feeder may drive the sheet out itself; where it refuses, a person takes it out."""
+AFTER_RESTART = frozenset({"restart", "path_not_clear", "taken_out"})
+"""Reasons with which nobody can say whether the sheet is still inside or in the operator's hands."""
 
 
 class Step(Enum):
@@ -41,6 +42,8 @@ class Step(Enum):
 
     TAKE_OUT = "take_out"
     """Take it out of the path and put it back on the hopper."""
+    FIND = "find"
+    """Something started anew with it under way: find it, in the path or in hand, and put it on the hopper."""
     CAME_BACK = "came_back"
     """It was driven out: put it back on the hopper."""
     TAKE_APART = "take_apart"
@@ -358,7 +361,8 @@ class Passage:
     def _ask_for_it(self, sheet: Sheet) -> None:
         # Into the tray by hand only where the feeder counted it in: else I9 could never hold.
         to_tray = self._is_second_time(sheet.reasons) and self._scribe.open_batch().entries_outstanding() > 0
-        self.ask = Ask(Step.TO_TRAY if to_tray else Step.TAKE_OUT, sheet.number, tuple(sheet.reasons))
+        step = Step.FIND if AFTER_RESTART.intersection(sheet.reasons) else Step.TAKE_OUT
+        self.ask = Ask(Step.TO_TRAY if to_tray else step, sheet.number, tuple(sheet.reasons))
 
     def _lose_trace(self, sheet: Sheet, reason: str, why: str) -> None:
         sheet.happen(Event.TRACE_LOST)

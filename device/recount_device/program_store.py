@@ -4,7 +4,6 @@ from pathlib import Path
 
 from recount_classifier.errors import ProgramError
 from recount_classifier.program import MAX_PROGRAM_BYTES, Program, read_program
-
 from recount_device.durable import write_durably
 from recount_device.errors import OperatorError
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import FrameType
 
 from recount_classifier.reading import read_sheet
-
 from recount_device.camera import Camera
 from recount_device.clock import Clock, MonotonicClock
 from recount_device.config import SIMULATED, Config, read_config

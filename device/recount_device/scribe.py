@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
-
 from recount_device.batch import Batch, FeederCounts
 from recount_device.history import History, Run
 from recount_device.journal import Entry, Journal
+from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
 
 TRAYS = (SET_ASIDE, NOT_ACCEPTED)
 """The bins whose sheets are looked for again by their place."""

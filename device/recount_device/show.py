@@ -9,14 +9,13 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from recount_protocol.errors import RecordError
-from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
-
 from recount_device.config import read_config
 from recount_device.errors import JournalDamaged, OperatorError
 from recount_device.history import History
 from recount_device.identity import KEY_FILE, open_identity
 from recount_device.journal import JOURNAL_FILE, JournalReader
+from recount_protocol.errors import RecordError
+from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

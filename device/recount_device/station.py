@@ -93,10 +93,11 @@ class Station:
         self._in_line = False
         """Whether the board's report was heard since it last connected."""
         self._feeder_state = "unconfigured"
-        self._stop_reason = ""
         self._why_paused = "restart" if scribe.batch is not None else ""
         self._wanted = ""
-        """The button whose step waits for the board: start, confirm or end_batch."""
+        """The button whose step waits for the board's report: start, confirm or end_batch."""
+        self._begins = False
+        """Whether feeding begins, or goes on, as soon as the board is ready."""
         self._hindrance = ""
         """What the report showed to be in the way of that step: a message's name."""
         self._why_void: list[str] = []
@@ -148,7 +149,7 @@ class Station:
         batch = self._scribe.batch
         if self._orders.void_wanted and batch is not None:
             return
-        if self._wanted == "start" and self._feeder_state == "ready":
+        if self._begins and self._feeder_state == "ready":
             self._begin(batch)
         elif batch is not None and self._may_feed(batch):
             self._feeder_state = "picking"
@@ -194,6 +195,7 @@ class Station:
                 self._no_feeder = why
                 self._in_line = False
                 self._wanted = ""
+                self._begins = False
             case Said():
                 if event.counts is not None:
                     self._scribe.count(event.counts)
@@ -226,7 +228,7 @@ class Station:
     def _hear_stopped(self, said: Said) -> None:
         reason = stop_name(said.fields["reason"])
         self._feeder_state = "stopped"
-        self._stop_reason = reason
+        self._begins = False
         self._why_paused = reason
         self._passage.stopped(said.fields["sheet"], reason)
 
@@ -234,7 +236,8 @@ class Station:
         report = report_from(said.fields)
         self._feeder_state = report.state
         self._hopper_is_empty = "hopper" not in report.sensors
-        self._stop_reason = "" if report.state != "stopped" else report.stop_reason
+        if report.state == "stopped" and not self._why_paused:
+            self._why_paused = report.stop_reason
         if report.state == "unconfigured":
             self._no_feeder = "It does not take the numbers of its path: compare DEVICE.toml with its manual."
             return
@@ -250,7 +253,7 @@ class Station:
             self._why_paused = "refused"
         if self._passage.refused(command, said.fields["sheet"]) or command == "clear":
             self._in_line = self._in_line and command == "clear"
-            self._wanted = "" if command == "clear" else self._wanted
+            self._begins = False
             self._feeder.send("ask")
 
     # --- the buttons ---
@@ -281,26 +284,22 @@ class Station:
 
     def _carry_out(self, report: Report) -> None:
         """Do what the button wanted, now that it is known how things stand in the path."""
+        wanted, self._wanted = self._wanted, ""
         self._hindrance = _hindrance(report)
         if self._hindrance:
-            self._wanted = ""
             return
-        wanted = "start" if self._wanted == "confirm" and self._passage.ask is None else self._wanted
-        if wanted == "confirm":
-            self._passage.confirmed()
-            self._why_paused = ""
-            wanted = "start"
         if wanted == "end_batch":
-            self._wanted = ""
             self._end_batch()
             return
-        self._wanted = wanted
+        if wanted == "confirm":
+            self._passage.confirmed()
+        self._begins = True
         if report.state == "stopped":
             self._feeder.send("clear")
 
     def _begin(self, batch: Batch | None) -> None:
         """Open a batch, or go on with the open one."""
-        self._wanted = ""
+        self._begins = False
         if batch is None:
             run = self._scribe.history.run
             if run is None or not self._host.present:

@@ -40,6 +40,12 @@ class PiCamera:
         self._camera: Any = None
         self._start()
 
+    def _running(self) -> Any:
+        """Return the camera, started anew if it had to be given up."""
+        if self._camera is None:
+            self._start()
+        return self._camera
+
     def _start(self) -> None:
         self._camera = self._open_camera()
         self._controls = self._allowed(_controls(self._optics))
@@ -98,9 +104,7 @@ class PiCamera:
         Raises CameraFault where none comes in time, or one that is not as asked.
         """
         try:
-            if self._camera is None:
-                self._start()
-            with self._camera.captured_request(wait=self._wait_s, flush=after_us * 1000) as request:
+            with self._running().captured_request(wait=self._wait_s, flush=after_us * 1000) as request:
                 metadata = request.get_metadata()
                 page = self._grey(request)
         except TimeoutError:
@@ -118,7 +122,7 @@ class PiCamera:
         return [page]
 
     def _grey(self, request: Any) -> NDArray[np.uint8]:
-        """Return a copy of the Y plane: its rows are as wide as the stride, and it dies with the request."""
+        """Return a copy of the Y plane: rows are as wide as the stride, and die with the request."""
         with self._mapped_array(request, "main", write=False) as mapped:
             rows: NDArray[np.uint8] = mapped.array
             return np.array(rows[: self._optics.height, : self._optics.width], dtype=np.uint8)

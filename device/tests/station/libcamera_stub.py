@@ -6,7 +6,7 @@ thirty of their names while it is imported: each becomes a class of its own. Not
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -55,7 +55,7 @@ class _StubModule(ModuleType):
 
 
 @contextmanager
-def importable_picamera2() -> Iterator[Any]:
+def importable_picamera2() -> Generator[Any]:
     """Give the real module picamera2, imported over stubs; both are gone again afterwards."""
     before = dict(sys.modules)
     modules = {name: _StubModule(name) for name in STUBBED}

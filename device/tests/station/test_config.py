@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from recount_device.cli import main
 from recount_device.config import BOUNDS, Config, PathSettings, parse_config
 from recount_device.errors import OperatorError

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
 from recount_device.errors import OperatorError
 from recount_device.identity import KEY_FILE, open_identity
 from recount_protocol.records import device_id

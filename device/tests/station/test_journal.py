@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+
 from recount_device.errors import JournalDamaged, OperatorError
 from recount_device.identity import open_identity
 from recount_device.journal import JOURNAL_FILE, Entry, Journal, JournalReader
@@ -140,7 +141,7 @@ def test_a_journal_with_rotten_bytes_is_refused_in_words(tmp_path: Path, at_byte
     for place in range(at_byte, at_byte + 40):
         content[place] ^= 0x5A
     path.write_bytes(bytes(content))
-    with pytest.raises(JournalDamaged, match="tell the officials|has format"):
+    with pytest.raises(JournalDamaged, match=r"tell the officials|has format"):
         reopen(tmp_path)
 
 
@@ -161,7 +162,7 @@ def test_a_full_disk_is_told_in_one_sentence(journal: Journal) -> None:
     connection = journal._connection  # pyright: ignore[reportPrivateUsage]
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(OperatorError, match="cannot be written .*full"):
+    with pytest.raises(OperatorError, match=r"cannot be written .*full"):
         journal.write(FAULT._replace(crop=bytes(100_000)))
 
 

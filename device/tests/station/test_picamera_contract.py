@@ -1,4 +1,4 @@
-"""The camera's file against the real picamera2 class: a call that picamera2 has not, or has otherwise, fails."""
+"""The camera's file against the real picamera2 class: a call that it has not, or has otherwise, fails."""
 
 import sys
 from collections.abc import Iterator
@@ -38,12 +38,12 @@ class Pi:
         self.camera = create_autospec(picamera2.Picamera2, instance=True)
         self.camera.camera_controls = dict(CONTROLS)
         self.camera.camera_configuration.return_value = {"main": {"format": "YUV420", "size": (120, 90)}}
-        self.metadata = {
+        self.metadata: dict[str, float] = {
             "ExposureTime": 4010,
             "AnalogueGain": 1.5,
             "SensorTimestamp": AT_REST_US * 1000 + 4_010_000,
         }
-        self.camera.capture_metadata.side_effect = lambda **_: self.metadata
+        self.camera.capture_metadata.side_effect = self._metadata
         self.request = create_autospec(picamera2.request.CompletedRequest, instance=True)
         self.request.get_metadata.side_effect = lambda: self.metadata
         self.camera.captured_request.return_value.__enter__.return_value = self.request
@@ -51,6 +51,10 @@ class Pi:
         self.mapped_array = create_autospec(picamera2.MappedArray)
         self.mapped_array.return_value.__enter__.return_value = MagicMock(array=self.planes)
         self.opened = 0
+
+    def _metadata(self, wait: float) -> dict[str, float]:
+        assert wait == 2.0
+        return self.metadata
 
     def open(self) -> Any:
         self.opened += 1

@@ -1,6 +1,7 @@
 """Every state of a sheet with every event: what the table says, or refused."""
 
 import pytest
+
 from recount_device.errors import NotAllowed
 from recount_device.sheet_life import ENDED, TRANSITIONS, Event, State, after
 
