@@ -412,7 +412,7 @@ def _choose_labels(
         patch = _distinct_label(target, page, ground, x0, y0, chosen, targets)
         if patch is None:
             raise BlankError(
-                f"style {spec.id}: beside the target {_words(target.box)} of {target.option} there is no print "
+                f"style {spec.id}: beside the target {_words(target.box)} of {target.option} is no print "
                 "that tells it from the other options (too little print, or a label like another's)"
             )
         chosen.append(patch)

@@ -31,6 +31,11 @@ COMMANDS: tuple[Command, ...] = (
         ("order", "set"), "recount_host.commands.order_set", "let the ledger work under an order of the court"
     ),
     Command(
+        ("program", "build"),
+        "recount_host.programs.build",
+        "make a contest program from blank ballots and their numbers",
+    ),
+    Command(
         ("program", "add"), "recount_host.commands.program_add", "take a contest program into the ledger"
     ),
     Command(("run", "assign"), "recount_host.commands.run_assign", "tell a device to scan a precinct"),

@@ -1,0 +1,58 @@
+"""From an image file's bytes to a grey picture. Reading the file is the caller's."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import cv2
+import numpy as np
+
+from recount_classifier.errors import ClassifierError
+from recount_classifier.raster import Grey
+
+MAX_IMAGE_BYTES = 200 * 1024 * 1024
+"""A 22 inch sheet at 400 dpi, uncompressed in three colours, has 90 MB."""
+SMALLEST_SIDE_PX, LARGEST_SIDE_PX = 200, 16000
+_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_PNG_ALPHA_TYPES = (4, 6)
+
+
+class ImageError(ClassifierError):
+    """Bytes that are no usable picture of a sheet; the sentence says why."""
+
+
+def decode_image(data: bytes) -> Grey:
+    """Return the grey picture in an image file's bytes: anything OpenCV reads, 1-bit TIFF included.
+
+    A resolution or orientation tag is not looked at; transparent ground is white paper. Raises ImageError for
+    bytes that are no image, or one too small or too large for a sheet.
+    """
+    if len(data) > MAX_IMAGE_BYTES:
+        raise ImageError(f"the file is larger than {MAX_IMAGE_BYTES // 1024 // 1024} MB")
+    if not data:
+        raise ImageError("the file is empty")
+    try:
+        picture = _decode(data)
+    except cv2.error as error:
+        raise ImageError("the file is not an image, or one that cannot be read") from error
+    if picture is None or picture.ndim != 2 or picture.dtype != np.uint8:
+        raise ImageError("the file is not an image, or one that cannot be read")
+    height, width = picture.shape
+    if min(height, width) < SMALLEST_SIDE_PX or max(height, width) > LARGEST_SIDE_PX:
+        raise ImageError(
+            f"the image has {width} x {height} pixels; a sheet's picture has sides of "
+            f"{SMALLEST_SIDE_PX} to {LARGEST_SIDE_PX}"
+        )
+    return picture
+
+
+def _decode(data: bytes) -> Grey | None:
+    encoded = np.frombuffer(data, np.uint8)
+    if data.startswith(_PNG_SIGNATURE) and len(data) > 25 and data[25] in _PNG_ALPHA_TYPES:
+        colours = cv2.imdecode(encoded, cv2.IMREAD_UNCHANGED)
+        if colours is not None and colours.ndim == 3 and colours.shape[2] == 4 and colours.dtype == np.uint8:
+            grey = cv2.cvtColor(colours[:, :, :3], cv2.COLOR_BGR2GRAY).astype(np.float32)
+            opacity = colours[:, :, 3].astype(np.float32) / 255
+            return np.round(grey * opacity + 255 * (1 - opacity)).astype(np.uint8)
+    flags = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION
+    return cast("Grey | None", cv2.imdecode(encoded, flags))

@@ -1,0 +1,124 @@
+"""`recount-device read`: read sheets from image files with a contest program.
+
+A SHEET is FRONT or FRONT,BACK: the picture files of one sheet. A file that cannot be read is named on stderr,
+the rest are read, and the exit code is 2. With --json one object a line; without, one sentence a sheet.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import cv2
+
+from recount_classifier.decoding import ImageError, decode_image
+from recount_classifier.errors import ProgramError
+from recount_classifier.program import Program, read_program
+from recount_classifier.raster import Grey
+from recount_classifier.reading import Reading, read_sheet
+from recount_classifier.reasons import REASONS
+from recount_device.errors import OperatorError
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("program", metavar="PROGRAM", help="the contest program (NAME.program)")
+    parser.add_argument(
+        "sheets", metavar="SHEET", nargs="+", help="FRONT or FRONT,BACK: the image files of one sheet"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object a sheet")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read every sheet; return 2 when a file could not be read, else 0."""
+    cv2.setNumThreads(1)
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    program = load_program(Path(args.program))
+    failures = 0
+    for sheet in args.sheets:
+        try:
+            sides = load_sheet(sheet)
+        except OperatorError as error:
+            print(f"recount-device read: {error}", file=sys.stderr)
+            failures += 1
+            continue
+        began = time.perf_counter()
+        reading = read_sheet(sides, program)
+        elapsed_ms = (time.perf_counter() - began) * 1000
+        name = Path(sheet.split(",")[0]).stem
+        line = json_line if args.json else sentence
+        print(line(name, program, reading, elapsed_ms), flush=True)
+    return 2 if failures else 0
+
+
+def load_program(path: Path) -> Program:
+    """Return the program in a file. Raises OperatorError in one sentence."""
+    try:
+        return read_program(path.read_bytes())
+    except OSError as error:
+        raise OperatorError(f"the program {path} cannot be read: {error.strerror}") from error
+    except ProgramError as error:
+        raise OperatorError(f"{path}: {error}") from error
+
+
+def load_sheet(sheet: str) -> list[Grey]:
+    """Return the one or two pictures of FRONT[,BACK]. Raises OperatorError that names the bad file."""
+    names = sheet.split(",")
+    if len(names) > 2 or not all(names):
+        raise OperatorError(f'"{sheet}" is no sheet: give FRONT or FRONT,BACK')
+    return [_load_side(Path(name)) for name in names]
+
+
+def _load_side(path: Path) -> Grey:
+    try:
+        return decode_image(path.read_bytes())
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be read: {error.strerror}") from error
+    except ImageError as error:
+        raise OperatorError(f"{path}: {error}") from error
+
+
+def json_line(name: str, program: Program, reading: Reading, elapsed_ms: float) -> str:
+    """Return the reading as one JSON object."""
+    fields: dict[str, object] = {
+        "sheet": name,
+        "contest": program.key,
+        "fate": reading.fate,
+        "choices": list(reading.choices),
+        "reasons": list(reading.reasons),
+        "ms": round(elapsed_ms, 2),
+    }
+    if reading.evidence is not None and reading.verdict is not None:
+        fields["style"] = reading.evidence.style_id
+        fields["side"] = reading.evidence.side_index
+        fields["targets"] = _targets(program, reading)
+    return json.dumps(fields)
+
+
+def _targets(program: Program, reading: Reading) -> list[dict[str, object]]:
+    """Return what each target bore, as the first registration showed it."""
+    evidence, verdict = reading.evidence, reading.verdict
+    assert evidence is not None
+    assert verdict is not None
+    first = verdict.measurements[0]
+    targets = program.styles_by_id[evidence.style_id].targets
+    return [
+        {"option": target.option, "state": state, "cover": round(measure.cover, 3)}
+        for target, measure, state in zip(targets, first.targets, first.decision.states, strict=True)
+    ]
+
+
+def sentence(name: str, program: Program, reading: Reading, elapsed_ms: float) -> str:
+    """Return the reading as one line for people."""
+    del elapsed_ms
+    fate = reading.fate.replace("_", " ")
+    names = {option.key: option.name for option in program.options}
+    if reading.choices:
+        return f"{name}: {fate}: {_listed(names[key] for key in reading.choices)}"
+    return f"{name}: {fate}: {' '.join(REASONS[reason].sentence for reason in reading.reasons)}"
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(words)

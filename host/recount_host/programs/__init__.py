@@ -1,0 +1,1 @@
+"""Contest programs: from a spec in TOML and blank ballots in any usual file to one program file."""

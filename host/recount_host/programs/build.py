@@ -1,0 +1,35 @@
+"""`recount-host program build`: make a contest program from blank ballots and their numbers."""
+
+import argparse
+from pathlib import Path
+
+import cv2
+
+from recount_host.errors import OperatorError
+from recount_host.programs.building import build_program
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("spec", metavar="SPEC.toml", help="the contest, its options, and where they stand")
+    parser.add_argument(
+        "-o", "--output", metavar="NAME.program", required=True, help="the program file to write"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Build the program, write it in one piece, and say what it is."""
+    cv2.setNumThreads(1)
+    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    program = build_program(Path(args.spec))
+    output = Path(args.output)
+    unfinished = output.with_name(output.name + ".part")
+    try:
+        unfinished.write_bytes(program.to_bytes())
+        unfinished.replace(output)
+    except OSError as error:
+        raise OperatorError(f"the program {output} cannot be written: {error.strerror}") from error
+    styles = f"{len(program.styles)} style{'s' if len(program.styles) > 1 else ''}"
+    print(f"{output}: {program.title}, {len(program.options)} options, {styles}")
+    print(f"program hash {program.program_hash.hex()}")
+    return 0

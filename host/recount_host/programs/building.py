@@ -1,0 +1,64 @@
+"""Building a contest program: the spec and the blanks it names become one `Program`."""
+
+from pathlib import Path
+
+from recount_classifier.compiling import StyleSpec as CompilerStyle
+from recount_classifier.compiling import TargetSpec, compile_style
+from recount_classifier.errors import BlankError
+from recount_classifier.program import Option, Program, Style, make_program
+from recount_classifier.raster import Grey
+from recount_classifier.thresholds import Thresholds
+from recount_host.errors import OperatorError
+from recount_host.programs.blanks import read_blank
+from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
+
+
+def build_program(path: Path) -> Program:
+    """Return the program that a SPEC.toml describes; blanks are looked for beside it.
+
+    Raises OperatorError in one sentence for a spec, a blank or a layout that no safe program can be made of.
+    """
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise OperatorError(f"the spec {path} cannot be read: {error.strerror}") from error
+    try:
+        spec = parse_spec(text)
+        return program_of(spec, path.parent)
+    except (SpecError, BlankError) as error:
+        raise OperatorError(f"{path}: {error}") from error
+
+
+def program_of(spec: ProgramSpec, folder: Path) -> Program:
+    """Return the program of a spec whose blanks lie in `folder`. Raises BlankError and OperatorError."""
+    blanks: dict[str, Grey] = {}
+
+    def blank(name: str) -> Grey:
+        if name not in blanks:
+            blanks[name] = read_blank(name, folder, spec.dpi)
+        return blanks[name]
+
+    styles: list[Style] = []
+    for style in spec.styles:
+        other = None if style.other_side is None else blank(style.other_side)
+        styles.append(compile_style(_for_compiler(spec, style), blank(style.blank), other))
+    options = [Option(option.key, option.name or "write-in", option.write_in) for option in spec.options]
+    thresholds = Thresholds(**spec.thresholds)
+    return make_program(spec.key, spec.title, spec.vote_for, options, styles, thresholds)
+
+
+def _for_compiler(spec: ProgramSpec, style: StyleSpec) -> CompilerStyle:
+    write_ins = {option.key for option in spec.options if option.write_in}
+    return CompilerStyle(
+        id=style.id,
+        side=style.side,
+        dpi=spec.dpi,
+        box=style.contest_box,
+        write_in_areas=style.write_in_areas,
+        targets=tuple(
+            TargetSpec(option.key, option.key in write_ins, box)
+            for option in spec.options
+            for box in style.targets[option.key]
+        ),
+        test_mark=style.test_mark,
+    )
