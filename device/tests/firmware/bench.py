@@ -91,6 +91,7 @@ class Paper:
     path: list[Sheet] = field(default_factory=list[Sheet])
     landed: list[int] = field(default_factory=list[int])
     returned: int = 0
+    entries: int = 0
     pick_slips: bool = False
     flap_sticks_at: int | None = None
     held: dict[int, int] = field(default_factory=dict[int, int])
@@ -110,7 +111,10 @@ class Paper:
         for sheet in list(self.path):
             in_pick = sheet.lead_mm < -NIP_BEFORE_ENTRY_MM
             way_mm = pick_mm if in_pick and transport_mm >= 0 else transport_mm
+            before_mm = sheet.lead_mm
             sheet.lead_mm = min(sheet.lead_mm + way_mm, max(sheet.stuck_from_mm, sheet.lead_mm))
+            if before_mm < 0 <= sheet.lead_mm:
+                self.entries += 1
             if sheet.exit is None and sheet.lead_mm > ENTRY_TO_CAMERA_MM + 50:
                 sheet.exit = flap if self.flap_sticks_at is None else self.flap_sticks_at
             if sheet.lead_mm - sheet.length_mm > ENTRY_TO_CAMERA_MM + CAMERA_TO_EXIT_MM:
@@ -126,8 +130,8 @@ class Paper:
         seen[HOPPER] = int(bool(self.hopper))
         for sheet in self.path:
             if sheet.covers(0):
+                seen[DOUBLE] |= int(sheet.double or seen[ENTRY])
                 seen[ENTRY] = 1
-                seen[DOUBLE] |= int(sheet.double)
             if sheet.covers(ENTRY_TO_CAMERA_MM):
                 seen[CAMERA] = 1
             if sheet.covers(ENTRY_TO_CAMERA_MM + CAMERA_TO_EXIT_MM):
@@ -164,6 +168,7 @@ class Bench:
         self.chatter: tuple[int, int] | None = None  # this sensor changes so often, all within one wait
         self.station: Delivery | None = None
         self._boots = 0
+        self._counts_before: tuple[int, ...] = (0, 0, 0, 0, 0)
         self._answer_levels: dict[int, int] = {}
         self._to_board = b""
         self._station_due_ms = 0
@@ -180,6 +185,8 @@ class Bench:
     def start(self) -> None:
         """Switch the board on."""
         self._boots += 1
+        self._counts_before = (0, 0, 0, 0, 0)
+        self.heard.clear()
         self.outputs.clear()
         self.pulses.clear()
         self._answer_levels = {}
@@ -344,9 +351,14 @@ class Bench:
         assert self.station is not None
         self.station.send(feeder_messages.encode(name, **fields))
 
+    def forget(self) -> None:
+        """Forget what was heard, but for the last counts."""
+        self._counts_before = self.last_counts()
+        self.heard.clear()
+
     def ask(self, name: str, answer: str, **fields: int) -> dict[str, Any]:
         """Send a command and return the fields of the answer."""
-        self.heard.clear()
+        self.forget()
         self.say(name, **fields)
         return self.hear(answer)
 
@@ -381,6 +393,11 @@ class Bench:
     def stop_reason(self) -> str:
         """Return the reason of the stop, awaited, by its word."""
         return feeder_messages.STOP_REASONS[self.hear("stopped")["reason"]]
+
+    def last_counts(self) -> tuple[int, ...]:
+        """Return the counts told last, in this boot."""
+        told = [message.fields["counts"] for message in self.heard if "counts" in message.fields]
+        return told[-1] if told else self._counts_before
 
     def moving(self) -> bool:
         """Return whether a motor has current and pulses."""
