@@ -32,11 +32,6 @@ class Pass:
     by: tuple[Person, ...]
     act_n: int
 
-    @property
-    def ballots(self) -> int:
-        """Return the number of ballots in this pass."""
-        return sum(self.outcomes.values())
-
 
 def voteable(contest: Contest, order: Order) -> tuple[str, ...]:
     """Return the keys a hand-counted ballot can be a vote for, in the contest's sequence, write-ins last."""

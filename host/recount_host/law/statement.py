@@ -14,7 +14,7 @@ import msgpack
 
 from recount_host.act import Act, Person, act_hash, encode_act
 from recount_host.law.counts import LETTERS
-from recount_host.law.errors import LedgerContradiction, NotAllowed
+from recount_host.law.errors import LedgerContradiction
 from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN, ToCount, votes_in
 from recount_host.law.identities import MEANINGS, Finding, i7_statement
 from recount_host.law.persons import in_words
@@ -160,8 +160,12 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
     state = fold(facts, precinct_id)
     after(state.state, Event.PRINT_STATEMENT)
     outcomes, to_count, shown = state.outcomes, state.to_count, state.shown
-    if outcomes is None or to_count is None or shown is None or state.concluding_act is None:
-        raise NotAllowed("the hand count is not done: hand-count enter")
+    concluding = state.concluding_act
+    # The state is reached only through these.
+    assert outcomes is not None
+    assert to_count is not None
+    assert shown is not None
+    assert concluding is not None
     rows = _rows(state, outcomes, whole=to_count.whole_precinct)
     identities = _identities(state, to_count, rows)
     parties = tuple(row for row in rows if row.key in state.order.side_keys)
@@ -192,7 +196,7 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
             for number, entered in enumerate(state.passes, 1)
         ),
         figures_shown_utc=shown.utc,
-        counted_utc=state.concluding_act.utc,
+        counted_utc=concluding.utc,
         runs=_runs(state),
         signers=_signers(facts.acts, state),
         order_sha256=order_act.body["sha256"].hex() if order_act else "",
@@ -215,9 +219,9 @@ def _rows(state: PrecinctState, outcomes: Mapping[str, int], *, whole: bool) -> 
     accepted = {} if whole else state.figures.votes
     by_hand = votes_in(outcomes)
     contest = state.contest
+    assert contest is not None  # no outcome is entered without one
     names = {side.key: side.name for side in state.order.sides}
-    if contest is not None:
-        names |= {option.key: option.name for option in contest.printed if option.key not in names}
+    names |= {option.key: option.name for option in contest.printed if option.key not in names}
     names[OTHER_WRITE_IN] = "Write-in votes for others"
     return tuple(
         Row(key, name, accepted.get(key, 0), by_hand.get(key, 0), accepted.get(key, 0) + by_hand.get(key, 0))

@@ -86,3 +86,8 @@ def test_one_person_is_one_person_in_any_spelling() -> None:
 def test_both_sides_are_two_persons_of_two_sides() -> None:
     check_both_sides((ANN, BOB), "this")
     assert check_one((ANN,)) is ANN
+
+
+def test_what_each_person_does_alone_is_not_done_by_two() -> None:
+    with pytest.raises(NotAllowed, match="alone"):
+        check_one((ANN, BOB))
