@@ -120,7 +120,7 @@ def build_program(folder: Path) -> Path:
     if built.returncode != 0:
         raise DayError(f"recount-host {' '.join(words)}: {built.stderr.strip()}")
     for line in built.stdout.splitlines():
-        say("program", line)
+        say("program", line.removeprefix(f"{folder}/"))
     return program
 
 

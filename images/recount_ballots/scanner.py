@@ -162,7 +162,7 @@ def _sampled(page: Grey, page_map: PageMap, settings: ScanSettings, paper: Mask 
     """Return the page as it lies, in its own greys toned to the scanner's, on the background."""
     toned = np.clip(settings.black + np.arange(256) * (settings.white - settings.black) / 255, 0, 255)
     page = np.asarray(cv2.LUT(page, np.round(toned).astype(np.uint8)), np.uint8)
-    if paper is not None:
+    if paper is not None and int(paper.min()) < 255:
         hole = np.float32(1) - paper.astype(np.float32) / np.float32(255)
         page = np.round(page + hole * (np.float32(settings.background) - page)).astype(np.uint8)
     grid = page_map.sampling_grid()
@@ -176,6 +176,8 @@ def _sampled(page: Grey, page_map: PageMap, settings: ScanSettings, paper: Mask 
 
 def _lit(image: Grey, settings: ScanSettings, rng: np.random.Generator) -> Grey:
     """Return the picture under uneven light, with streaks, dust and noise."""
+    if not (any(settings.light) or settings.streaks or settings.noise or settings.dust):
+        return image
     height, width = image.shape
     across, along = settings.light
     change = np.zeros(image.shape, np.float32)
@@ -193,8 +195,6 @@ def _lit(image: Grey, settings: ScanSettings, rng: np.random.Generator) -> Grey:
     for _ in range(settings.dust):
         spot = (int(rng.integers(width)), int(rng.integers(height)))
         cv2.circle(change, spot, int(rng.integers(1, 3)), (-float(rng.uniform(60, 170)),), -1, cv2.LINE_AA)
-    if not change.any():
-        return image
     return np.asarray(cv2.add(image, change, dtype=cv2.CV_8U), np.uint8)
 
 
