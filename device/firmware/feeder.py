@@ -609,11 +609,8 @@ class Feeder:
         if state == PICKING:
             self._tick_picking(now_us)
         elif state == ENTERING:
-            lead_um = self._lead_um(now_us)
-            untold_um = travel_um(self.transport_mm_s, EDGE_DELAY_US)
-            if self.levels[ENTRY] and lead_um - untold_um > self._max_um:
-                self._happen(OVER_LONG, now_us, now_us)
-            elif lead_um > self._camera_um + self._margin_um:
+            # A sheet too long for the path shows by its edges (`TAIL_IN`, `ARRIVED`); one that jams shows none.
+            if self._lead_um(now_us) > self._camera_um + self._margin_um:
                 self._happen(JAM, now_us, now_us)
         elif state == DIVERTING:
             if self._settled or elapsed_us(now_us, self._since_us) >= self._settle_us:

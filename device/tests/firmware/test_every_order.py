@@ -1,4 +1,4 @@
-"""Whatever comes in whatever order: the pure state machine under random events, and random days on the board."""
+"""Whatever comes in whatever order: the pure state machine under random events, random days on the board."""
 
 import os
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from device.tests.firmware.sources import firmware_module
 
 feeder = firmware_module("feeder")
 
-DAYS = int(os.environ.get("FEEDER_DAYS", "15"))
+DAYS = int(os.environ.get("FEEDER_DAYS", "10"))
 """Random days on the real firmware; the soak asks for thousands."""
 
 # --- the pure state machine ---
@@ -85,7 +85,7 @@ class Watch:
             before = one.state, one.sheet
             fields = CONFIGURATION | {"sheet": first, "exit": second}
             one.command(kind, fields, self.now_us % (1 << 30))
-            if kind == "divert" and one.state == feeder.DIVERTING:
+            if kind == "divert" and before[0] != feeder.DIVERTING and one.state == feeder.DIVERTING:
                 assert before == (feeder.AT_CAMERA, first)
                 self.judged = first
         one.tick(self.now_us % (1 << 30))
@@ -131,7 +131,7 @@ class Watch:
             assert one.state in {feeder.PICKING, feeder.ENTERING, feeder.LEAVING}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(STEP, max_size=40), st.booleans())
 def test_random_events_break_no_rule(steps: list[tuple[str, int, Any]], configured: bool) -> None:
     watch = Watch()
@@ -141,7 +141,7 @@ def test_random_events_break_no_rule(steps: list[tuple[str, int, Any]], configur
         watch.take(step)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.integers(0, len(SHEETS_WAY)), st.lists(STEP, max_size=2), max_size=3))
 def test_random_events_in_the_middle_of_a_sheet_break_no_rule(
     thrown_in: dict[int, list[tuple[str, int, Any]]],

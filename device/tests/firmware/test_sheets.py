@@ -142,14 +142,14 @@ def test_a_pick_that_slips_is_tried_once_more(tmp_path: Path) -> None:
         assert bench.hear("at_camera")["sheet"] == 1
 
 
-def test_forty_sheets_land_and_are_counted(tmp_path: Path) -> None:
-    with a_ready_feeder(tmp_path, sheets=40) as bench:
-        for sheet in range(1, 41):
+def test_twenty_sheets_land_and_are_counted(tmp_path: Path) -> None:
+    with a_ready_feeder(tmp_path, sheets=20) as bench:
+        for sheet in range(1, 21):
             bench.ask("feed", "at_camera", sheet=sheet)
             bench.ask("divert", "landed", sheet=sheet, exit=sheet % 4)
-        assert bench.report()["counts"] == (40, 10, 10, 10, 10)
-        assert sorted(bench.paper.landed) == [0] * 10 + [1] * 10 + [2] * 10
-        assert bench.paper.returned == 10
+        assert bench.report()["counts"] == (20, 5, 5, 5, 5)
+        assert sorted(bench.paper.landed) == [0] * 5 + [1] * 5 + [2] * 5
+        assert bench.paper.returned == 5
 
 
 def test_sheets_run_on_while_the_boards_microseconds_wrap(tmp_path: Path) -> None:
