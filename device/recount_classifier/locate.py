@@ -21,6 +21,7 @@ from recount_classifier.raster import Grey, blurred, resized, warped
 from recount_classifier.reasons import fate_of
 from recount_classifier.registration import (
     Coarse,
+    Fit,
     SheetMap,
     Votes,
     fit,
@@ -261,10 +262,10 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
         return _refused("distorted", gates)
     gates["anchors_2"] = second_place[0].share
     gates["scale"] = first.sheet_map.scale
-    reasons = prove(style, program, first.votes, first.distances, gates)
+    reasons = prove(style, program, first.votes, first.fit, gates)
     if reasons:
         return Refusal(fate_of(reasons), reasons, gates)
-    gates["residual_2_px"] = float(np.median(second.distances))
+    gates["residual_2_px"] = float(np.median(second.fit.distances))
     height, width = page.image.shape
     maps = (first.sheet_map, second.sheet_map)
     left, top, right, bottom = crop_bounds(style, maps, width, height)
@@ -292,9 +293,13 @@ def _moved(sheet_map: SheetMap, dx: float, dy: float) -> tuple[float, ...]:
 class Refined:
     """One path's registration at the contest, with what its details found."""
 
-    sheet_map: SheetMap
     votes: Votes
-    distances: NDArray[np.float64]
+    fit: Fit
+
+    @property
+    def sheet_map(self) -> SheetMap:
+        """Return the final map."""
+        return self.fit.sheet_map
 
 
 def _refine(page: Page, start: int, style: Style, matrix: Matrix, limits: Thresholds) -> Refined | None:
@@ -304,16 +309,15 @@ def _refine(page: Page, start: int, style: Style, matrix: Matrix, limits: Thresh
     middle = None
     for search in (LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH):
         votes = look_for(pyramid, prior, path.landmarks, LANDMARK_LEVEL, search)
-        candidate, distance = fit(votes, prior, limits.landmark_match, tolerance_px=3.0, second_order=0.05)
-        agreeing = (distance < 6.0) & (votes.scores >= limits.landmark_match)
+        candidate = fit(votes, prior, limits.landmark_match, tolerance_px=3.0, second_order=0.05)
+        agreeing = (candidate.distances < 6.0) & (votes.scores >= limits.landmark_match)
         if float(agreeing.mean()) >= limits.landmark_share:
-            middle = candidate
+            middle = candidate.sheet_map
             break
     if middle is None:
         return None
     votes = look_for(pyramid, middle, path.details, 0, DETAIL_SEARCH)
-    fine, distances = fit(votes, middle, limits.landmark_match)
-    return Refined(fine, votes, distances)
+    return Refined(votes, fit(votes, middle, limits.landmark_match))
 
 
 # -- what a sheet is that bears none of the styles -----------------------------------------------------------

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from recount_classifier.matching import find
 from recount_classifier.program import Program, Style
 from recount_classifier.raster import Grey, eroded, ones
-from recount_classifier.registration import Votes
+from recount_classifier.registration import Fit, Votes
 from recount_classifier.thresholds import Thresholds
 
 Values = NDArray[np.float64]
@@ -34,17 +34,17 @@ class Labels:
 
 
 def prove(
-    style: Style, program: Program, votes: Votes, distances: Values, gates: dict[str, float]
+    style: Style, program: Program, votes: Votes, fitted: Fit, gates: dict[str, float]
 ) -> tuple[str, ...]:
     """Return why the sheet is refused; empty when every label is proved. Fills in the gates' values."""
     indices = [target.label for target in style.targets]
     printed = tuple(style.paths[0].details[index].pixels for index in indices)
     found = tuple(
-        _at_offset(votes.windows[index], votes.offsets[index], label.shape)
+        _at_offset(votes.windows[index], fitted.offsets[index], label.shape)
         for index, label in zip(indices, printed, strict=True)
     )
     windows = tuple(votes.windows[index] for index in indices)
-    labels = Labels(printed, found, windows, votes.scores[indices], distances[indices])
+    labels = Labels(printed, found, windows, votes.scores[indices], fitted.distances[indices])
     gates["white"] = float(np.median([_level(ground, 85) for ground in found]))
     gates["black"] = float(np.median([_level(ground, 4) for ground in found]))
     gates["sharpness"] = float(np.median([_sharpness(*pair) for pair in zip(found, printed, strict=True)]))
@@ -71,9 +71,11 @@ def _print_fault(style: Style, program: Program, labels: Labels, gates: dict[str
     white, black = gates["white"], gates["black"]
     pairs = zip(labels.found, labels.printed, strict=True)
     missing = np.array([_missing(ground, label, white, black) for ground, label in pairs])
-    absent = missing > limits.print_missing_share
+    unlike = labels.scores < limits.label_match
+    # Ink over a label hides nothing of it; where the print itself is absent, it is other print.
+    absent = (missing > limits.print_missing_share) | (unlike & (missing > limits.print_hidden_share))
     gates["print_missing"] = float(missing.max())
-    gates["labels_covered"] = float(((labels.scores < limits.label_match) & ~absent).sum())
+    gates["labels_covered"] = float((unlike & ~absent).sum())
     rivals = _rival_scores(style, program, labels)
     if bool(((rivals > labels.scores - limits.label_margin) & (rivals >= limits.label_match)).any()):
         return "names_exchanged"
@@ -86,7 +88,7 @@ def _print_fault(style: Style, program: Program, labels: Labels, gates: dict[str
 
 
 def _at_offset(window: Grey, offset: Values, shape: tuple[int, ...]) -> Grey:
-    """Return the part of the searched window that the label was found on."""
+    """Return the part of the searched window where the registration puts the label."""
     height, width = shape
     margin_y, margin_x = (window.shape[0] - height) // 2, (window.shape[1] - width) // 2
     x = min(max(0, margin_x + round(float(offset[0]))), 2 * margin_x)

@@ -264,6 +264,17 @@ def look_for(
     return Votes(source, goal, scores, tuple(windows), offsets)
 
 
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A map that votes agree on. Offsets and distances are pixels of the blank, one for each vote."""
+
+    sheet_map: SheetMap
+    offsets: Points
+    """Where the map puts each patch, minus where it was expected when it was searched."""
+    distances: Points
+    """How far from there each patch was found."""
+
+
 def fit(
     votes: Votes,
     prior: SheetMap,
@@ -271,35 +282,34 @@ def fit(
     tolerance_px: float = _OUTLIER_PX,
     first_order: float = _FIRST_ORDER_STIFFNESS,
     second_order: float = _SECOND_ORDER_STIFFNESS,
-) -> tuple[SheetMap, Points]:
-    """Return the map that the votes agree on, and each vote's distance from it (blank pixels).
+) -> Fit:
+    """Return the map that the votes agree on, and how each vote stands to it.
 
     Votes below the correlation `lowest` have no say. Votes far from the others lose theirs step by step
     (Tukey's weights, from a wide start). The corrections to `prior` are held small by ridges where votes are
     few.
     """
-    scale = prior.scale
+    _, _, a, b, c, d = prior.local_affine(prior.frame[0], prior.frame[1])
+    turn = np.array([[a, b], [c, d]])
     terms = _terms(votes.source, prior.frame)
-    wanted = (votes.goal - prior.points(votes.source)) / scale
+    wanted = (votes.goal - prior.points(votes.source)) @ np.linalg.inv(turn).T
     strength = np.where(votes.scores >= lowest, np.maximum(votes.scores, 0.0) ** 2, 0.0)
     ridge = np.diag([1e-6, first_order, first_order, second_order, second_order, second_order])
     centre = _weighted_median(wanted, strength)
     distance = np.hypot(*(wanted - centre).T)
     correction = np.zeros((TERMS, 2))
-    for reach in (
-        max(4.0 * tolerance_px, 3.0 * float(np.median(distance))),
-        3.0 * tolerance_px,
-        2.0 * tolerance_px,
-        2.0 * tolerance_px,
-    ):
+    correction[0] = centre
+    widest = max(4.0 * tolerance_px, 3.0 * float(np.median(distance)))
+    for reach in (widest, 3.0 * tolerance_px, 2.0 * tolerance_px, 2.0 * tolerance_px):
         weights = strength * np.clip(1 - (distance / reach) ** 2, 0, None) ** 2
         if float(weights.sum()) < 1e-3:
             break
         left = terms.T @ (terms * weights[:, None]) + ridge
         correction = np.linalg.solve(left, terms.T @ (wanted * weights[:, None]))
         distance = np.hypot(*(wanted - terms @ correction).T)
-    coefficients = np.array(prior.coefficients) + (correction * scale).T.ravel()
-    return SheetMap(tuple(float(value) for value in coefficients), prior.frame), distance
+    coefficients = np.array(prior.coefficients) + (correction @ turn.T).T.ravel()
+    fitted = SheetMap(tuple(float(value) for value in coefficients), prior.frame)
+    return Fit(fitted, terms @ correction, distance)
 
 
 def _weighted_median(values: Points, weights: Points) -> Points:

@@ -41,6 +41,8 @@ class Thresholds:
     """How much better a label must fit its own place than any other label of the contest would."""
     print_missing_share: float = 0.12
     """Share of a label's printed ink that may be absent from the sheet."""
+    print_hidden_share: float = 0.03
+    """The same, for a label that is not recognised: ink over a label leaves all of its own ink in place."""
 
     # -- the image --
     contrast_grey: float = 60.0
