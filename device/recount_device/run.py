@@ -15,25 +15,26 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Protocol
 
 from recount_classifier.reading import read_sheet
 from recount_device.camera import Camera
 from recount_device.clock import Clock, MonotonicClock
-from recount_device.config import SIMULATED, Config, read_config
+from recount_device.config import Config, read_config
 from recount_device.errors import OperatorError
 from recount_device.feeder_link import FeederLink, new_boot_id
 from recount_device.host_link import HostLink
 from recount_device.host_session import Introduction
 from recount_device.identity import open_identity
 from recount_device.journal import Journal
-from recount_device.orders import Orders
+from recount_device.orders import Orders, Programs, Store
 from recount_device.panel import Message, Panel
-from recount_device.passage import Passage
+from recount_device.passage import Passage, ReadSheet
 from recount_device.program_store import ProgramStore
-from recount_device.scribe import Scribe
+from recount_device.scribe import Outbox, Scribe
 from recount_device.serial_port import find_port
 from recount_device.software import firmware_name, software_hash
-from recount_device.station import Station
+from recount_device.station import Host, Station
 
 GRACE_US = 10_000_000
 """How long a sheet in motion may take to come to its end when the device is told to stop."""
@@ -47,6 +48,10 @@ class Parts:
     camera: Camera
     panel: Panel
     find_feeder: Callable[[], str]
+
+
+class HostDesk(Host, Programs, Outbox, Protocol):
+    """The host, in all that the device wants of it."""
 
 
 class PrintingPanel:
@@ -77,6 +82,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of this command."""
     parser.add_argument("config", type=Path, metavar="DEVICE.toml")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+
+
+def make_station(
+    config: Config,
+    journal: Journal,
+    parts: Parts,
+    feeder: FeederLink,
+    host: HostDesk,
+    store: Store,
+    read: ReadSheet,
+) -> Station:
+    """Put the station together and write down that the device has started, and what it found."""
+    software, firmware = software_hash(), firmware_name()
+    scribe = Scribe(journal, host)
+    passage = Passage(scribe, feeder, parts.camera, parts.clock, read)
+    orders = Orders(scribe, passage, store, host, software, firmware)
+    started = {
+        "software": software,
+        "firmware": firmware,
+        "boot": new_boot_id(),
+        "note": _start_note(scribe, passage),
+    }
+    scribe.write(scribe.of_device("device_started", started))
+    return Station(config, scribe, passage, orders, feeder, parts.panel, host, parts.clock)
+
+
+def _start_note(scribe: Scribe, passage: Passage) -> str:
+    if scribe.batch is None:
+        return "no batch is open"
+    if passage.sheet is None:
+        return "a batch is open; no sheet was under way"
+    return f"a batch is open; sheet {passage.sheet.number} was {passage.sheet.state.value}"
 
 
 @contextmanager
@@ -117,14 +154,6 @@ def make_folder(folder: Path) -> None:
         raise OperatorError(f"cannot make the folder {folder}: {error.strerror}") from None
 
 
-def _start_note(scribe: Scribe, passage: Passage) -> str:
-    if scribe.batch is None:
-        return "no batch is open"
-    if passage.sheet is None:
-        return "a batch is open; no sheet was under way"
-    return f"a batch is open; sheet {passage.sheet.number} was {passage.sheet.state.value}"
-
-
 class _Signals:
     """SIGTERM and SIGINT end the loop after the sheet under way."""
 
@@ -158,24 +187,11 @@ def run_device(config: Config, *, as_json: bool) -> None:
         introduction = Introduction(identity.device, config.name, identity.public_key, software, firmware)
         host = HostLink(journal.path, introduction, config.host)
         parts = stack.enter_context(open_parts(config))
+        parts.panel = PrintingPanel(parts.panel, as_json=as_json)
         feeder = FeederLink(parts.clock, parts.find_feeder)
         stack.callback(feeder.close)
-        scribe = Scribe(journal, host)
-        passage = Passage(scribe, feeder, parts.camera, parts.clock, read_sheet)
-        orders = Orders(scribe, passage, ProgramStore(config.folder), host, software, firmware)
-        scribe.write(
-            scribe.of_device(
-                "device_started",
-                {
-                    "software": software,
-                    "firmware": firmware,
-                    "boot": new_boot_id(),
-                    "note": _start_note(scribe, passage),
-                },
-            )
-        )
-        panel = PrintingPanel(parts.panel, as_json=as_json)
-        station = Station(config, scribe, passage, orders, feeder, panel, host, parts.clock)
+        store = ProgramStore(config.folder)
+        station = make_station(config, journal, parts, feeder, host, store, read_sheet)
         host.start()
         stack.callback(host.close)
         _work(station, parts.clock, signals)
@@ -197,6 +213,5 @@ def run(args: argparse.Namespace) -> int:
         level=os.environ.get("RECOUNT_LOG", "INFO"), format="%(levelname)s %(message)s", stream=sys.stderr
     )
     config = read_config(args.config)
-    assert not config.feeder.startswith(SIMULATED) or config.simulator_socket is not None
     run_device(config, as_json=args.json)
     return 0

@@ -80,7 +80,7 @@ class Station:
     ) -> None:
         self._config = config
         self._scribe = scribe
-        self._passage = passage
+        self.passage = self._passage = passage
         self._orders = orders
         self._feeder = feeder
         self._panel = panel

@@ -122,7 +122,7 @@ class PiCamera:
         return [page]
 
     def _grey(self, request: Any) -> NDArray[np.uint8]:
-        """Return a copy of the Y plane: rows are as wide as the stride, and die with the request."""
+        """Return a copy of the Y plane without the padding of its rows; the plane dies with the request."""
         with self._mapped_array(request, "main", write=False) as mapped:
             rows: NDArray[np.uint8] = mapped.array
             return np.array(rows[: self._optics.height, : self._optics.width], dtype=np.uint8)

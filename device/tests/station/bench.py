@@ -383,6 +383,15 @@ class BenchStore:
         return PROGRAM
 
 
+def records_in(folder: Path, kind: str | None = None) -> list[Record]:
+    """Return the records in the journal of `folder`, of one kind or all."""
+    reader = JournalReader(folder / "journal.sqlite")
+    stored = reader.records_from(1, 100_000)
+    reader.close()
+    records = [decode_record(item.record) for item in stored]
+    return [record for record in records if kind in (None, record.kind)]
+
+
 class QuickJournal(Journal):
     """A journal that does not wait for the disk: in these tests processes die, not disks."""
 
@@ -494,7 +503,7 @@ class Bench:
         raise AssertionError(f"no end: the panel shows {self.panel.key}: {self.panel.text}")
 
     def _confirm_tray(self) -> None:
-        """Confirm; the sheet is laid in the tray for good once that is on record, even if the device dies then."""
+        """Confirm; the sheet is in the tray for good once that is on record, even if the device dies then."""
         before = self._landed_by_hand()
         try:
             self.press("confirm")
@@ -513,11 +522,7 @@ class Bench:
 
     def records(self, kind: str | None = None) -> list[Record]:
         """Return the records written, of one kind or all."""
-        reader = JournalReader(self.folder / "journal.sqlite")
-        stored = reader.records_from(1, 100_000)
-        reader.close()
-        records = [decode_record(item.record) for item in stored]
-        return [record for record in records if kind in (None, record.kind)]
+        return records_in(self.folder, kind)
 
     def kinds(self) -> list[str]:
         """Return the kinds of all records in their order."""

@@ -1,6 +1,6 @@
-"""The device is cut off at every write to its journal and at every command to the feeder: nothing lost or doubled.
+"""The device is cut off at each write to its journal and each command to the feeder: nothing lost or doubled.
 
-Each case: one day with every kind of sheet, one cut, a restart, and the day finished with the people's answers
+Each case: a day with every kind of sheet, one cut, a restart, and the day finished with people's answers as
 taken from where the paper really lies. Then the tally on record must be that of the paper in the bins.
 """
 

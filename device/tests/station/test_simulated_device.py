@@ -1,0 +1,270 @@
+"""The real station on the simulated machine: unmodified firmware, serial port, paper, hands and accidents."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.tests.station.bench import ANN_AND_BOB, PROGRAM, BenchHost, BenchStore, QuickJournal, records_in
+from recount_classifier.evidence import Evidence
+from recount_classifier.program import Program
+from recount_classifier.reading import Reading
+from recount_device.camera import Page
+from recount_device.config import parse_config
+from recount_device.feeder_link import FeederLink
+from recount_device.identity import open_identity
+from recount_device.panel import Message, Panel
+from recount_device.run import Parts, make_station
+from recount_device.simulator import connect
+from recount_protocol.fates import COUNTED
+from recount_protocol.records import Record
+from recount_world.client import WorldClient, control
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the simulated board runs on Linux only")
+
+DEVICE = """
+name = "table-1"
+folder = "device"
+feeder = "simulated:world.sock"
+camera = "simulated:world.sock"
+panel = "simulated:world.sock"
+host = "tcp://127.0.0.1:1"
+"""
+SHEETS = 6
+PLACES = ("counted", "set_aside", "not_accepted", "hopper", "path", "operator")
+
+
+def read_as_counted(_sides: Sequence[Page], _program: Program) -> Reading:
+    """Stand in for the classifier: these tests are about the path."""
+    registration = tuple(float(n) for n in range(12))
+    crop = np.zeros((8, 8), np.uint8)
+    evidence = Evidence("card-1", 0, crop, (registration, registration), {})
+    return Reading(COUNTED, ("D",), (), evidence, None)
+
+
+class Watched:
+    """The simulated panel, and what it shows."""
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self.key = ""
+        self.text = ""
+
+    def show(self, message: Message) -> None:
+        """Show it, and remember."""
+        self.key, self.text = message.key, message.text
+        self._panel.show(message)
+
+    def pressed(self) -> list[str]:
+        """Return the buttons pressed."""
+        return self._panel.pressed()
+
+    def close(self) -> None:
+        """Close the panel."""
+        self._panel.close()
+
+
+class World:
+    """A world in a process of its own, and the device on it, which may be killed and started again."""
+
+    def __init__(self, folder: Path, faults: str = "") -> None:
+        self.folder = folder
+        sheets = "".join(f'[[sheet]]\nid = "{n}"\n' for n in range(1, SHEETS + 1))
+        (folder / "WORLD.toml").write_text(
+            f'socket = "world.sock"\nduplex = false\nseed = 3\n{faults}\n{sheets}'
+        )
+        (folder / "device").mkdir()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "recount_device", "simulate", str(folder / "WORLD.toml")],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self._process.stdout is not None
+        assert "simulated device at" in self._process.stdout.readline()
+        self.control: WorldClient = control(folder / "world.sock")
+        self.host = BenchHost()
+        self.start()
+
+    def start(self) -> None:
+        """Start the device on its folder."""
+        config = parse_config(DEVICE, "DEVICE.toml", self.folder)
+        self._device = device = connect(self.folder / "world.sock")
+        panel = Watched(device.panel)
+        parts = Parts(device.clock, device.camera, panel, device.open_feeder)
+        self.panel = panel
+        self.journal = QuickJournal(config.folder, open_identity(config.folder))
+        self.feeder = FeederLink(parts.clock, parts.find_feeder)
+        self.station = make_station(
+            config, self.journal, parts, self.feeder, self.host, BenchStore(), read_as_counted
+        )
+
+    def kill(self) -> None:
+        """End the station in the middle of what it does."""
+        self.feeder.close()
+        self._device.close()
+        self.journal.close()
+
+    def close(self) -> None:
+        """End device and world."""
+        self.kill()
+        self.control.quit()
+        self.control.close()
+        self._process.wait(10)
+        if self._process.stdout is not None:
+            self._process.stdout.close()
+
+    def assign(self) -> None:
+        """Have the host assign the run."""
+        fields = {
+            "precinct": "101",
+            "contest": "governor",
+            "program": PROGRAM.program_hash,
+            "mode": "training",
+        }
+        self.host.order("assign_run", run="r1", **fields)
+
+    def work(self, until: Callable[[], bool], limit: int = 20_000) -> None:
+        """Let the device work until something is so, the officials settling what comes up."""
+        for _ in range(limit):
+            self.station.step()
+            if until():
+                return
+            self._settle()
+        raise AssertionError(f"no end: the panel shows {self.panel.key}: {self.panel.text}")
+
+    def _settle(self) -> None:
+        doubt = self.station.passage.doubt
+        if doubt is None or self.panel.key != "ask_officials":
+            return
+        in_path = self.control.positions()["path"]
+        if in_path:
+            self.control.set(cover_open=True)
+            self.control.load(self.control.take_out("path"))
+            self.control.set(cover_open=False)
+        fate = "returned" if in_path else doubt.fate
+        self.host.order("settle_doubt", run="r1", batch=1, sheet=doubt.number, fate=fate, by=ANN_AND_BOB)
+
+    def batch_is_closed(self) -> bool:
+        """Return whether the batch is closed."""
+        return self.journal.history.last_batch > 0 and self.journal.history.batch is None
+
+    def scan(self) -> None:
+        """Scan everything, from the assignment to the closed batch."""
+        self.assign()
+        self.work(self.batch_is_closed)
+
+    def records(self, kind: str | None = None) -> list[Record]:
+        """Return the records written."""
+        return records_in(self.folder / "device", kind)
+
+    def reasons(self) -> list[str]:
+        """Return the reasons of all sheets that came back."""
+        return [reason for record in self.records("sheet_returned") for reason in record.body["reasons"]]
+
+    def check(self) -> None:
+        """Compare the tally with where the paper lies."""
+        places = self.control.positions()
+        (closed,) = self.records("batch_closed")
+        assert closed.body["counted"] == len(places["counted"])
+        assert closed.body["set_aside_sheets"] == len(places["set_aside"])
+        assert closed.body["not_accepted_sheets"] == len(places["not_accepted"])
+        everywhere = [sheet for place in PLACES for sheet in places[place]]
+        assert sorted(everywhere) == [str(n) for n in range(1, SHEETS + 1)]
+        assert places["hopper"] == places["path"] == places["operator"] == []
+
+
+MakeWorld = Callable[..., World]
+
+
+@pytest.fixture
+def a_world(tmp_path: Path) -> Iterator[MakeWorld]:
+    """Give a maker of worlds; they end with the test."""
+    made: list[World] = []
+
+    def make(faults: str = "") -> World:
+        made.append(World(tmp_path, faults))
+        return made[-1]
+
+    yield make
+    for world in made:
+        world.close()
+
+
+def test_every_sheet_lands_and_the_batch_closes(a_world: MakeWorld) -> None:
+    world = a_world()
+    world.scan()
+    world.check()
+    assert world.records("batch_closed")[0].body["entries"] == SHEETS
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ('kind = "jam"\nsheet = "3"\nat_mm = 330', "jam"),
+        ('kind = "double_feed"\nsheets = ["3", "4"]', "double_feed"),
+        ('kind = "cover_opened"\nwhen_sheet = "3"\nat_mm = 200', "cover_open"),
+        ('kind = "stop_pressed"\nwhen_sheet = "3"\nat_mm = 200', "stop_button"),
+    ],
+)
+def test_an_accident_before_the_verdict_gives_the_sheet_back(
+    a_world: MakeWorld, fault: str, reason: str
+) -> None:
+    world = a_world(f"[[fault]]\n{fault}")
+    world.scan()
+    world.check()
+    assert reason in world.reasons()
+
+
+def test_a_jam_after_the_verdict_is_settled_by_the_officials(a_world: MakeWorld) -> None:
+    world = a_world('[[fault]]\nkind = "jam"\nsheet = "3"\nat_mm = 500')
+    world.scan()
+    world.check()
+    assert len(world.records("sheet_in_doubt")) == len(world.records("doubt_settled")) == 1
+
+
+@pytest.mark.parametrize("at_mm", [60, 330, 390, 450, 600])
+def test_a_board_that_loses_its_power_loses_no_sheet(a_world: MakeWorld, at_mm: int) -> None:
+    world = a_world(f'[[fault]]\nkind = "board_reset"\nwhen_sheet = "3"\nat_mm = {at_mm}')
+    world.scan()
+    world.check()
+    assert len(world.records("sheet_in_doubt")) <= 1
+
+
+@pytest.mark.parametrize("at_mm", [60, 390, 500])
+def test_a_cable_that_is_cut_and_joined_again_loses_no_sheet(a_world: MakeWorld, at_mm: int) -> None:
+    world = a_world(f'[[fault]]\nkind = "cable_cut"\nwhen_sheet = "3"\nat_mm = {at_mm}\nfor_s = 2.0')
+    world.scan()
+    world.check()
+    assert len(world.records("sheet_in_doubt")) <= 1
+
+
+def test_noise_on_the_cable_changes_nothing(a_world: MakeWorld) -> None:
+    world = a_world('[[fault]]\nkind = "cable_noise"\nper_million = 2000')
+    world.scan()
+    world.check()
+
+
+@pytest.mark.parametrize("steps", [25, 45, 60, 75, 90])
+def test_a_device_that_is_killed_in_mid_batch_counts_each_sheet_once(a_world: MakeWorld, steps: int) -> None:
+    world = a_world()
+    world.assign()
+    world.work(lambda: world.journal.history.batch is not None)
+    for _ in range(steps):
+        world.station.step()
+    world.kill()
+    world.start()
+    world.scan()
+    world.check()
+    assert len(world.records("sheet_in_doubt")) <= 1
+
+
+def test_a_sheet_slipped_past_the_camera_keeps_the_batch_from_closing(a_world: MakeWorld) -> None:
+    world = a_world(
+        '[[fault]]\nkind = "slip"\nsheet = "extra"\nbin = "counted"\nwhen_sheet = "4"\nat_mm = 100'
+    )
+    world.assign()
+    world.work(lambda: world.panel.key == "batch_void_needed")
+    assert world.records("batch_closed") == []
