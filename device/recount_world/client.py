@@ -181,8 +181,8 @@ class WorldClient:
         return cast("dict[str, dict[str, Any]]", self._call("truth")["sheets"])
 
     def shown(self) -> dict[str, Any]:
-        """Return what the panel shows: {key, text, sheet, lamps, question}."""
-        return cast("dict[str, Any]", self._call("shown")["panel"])
+        """Return what the panel shows: {key, text, sheet, lamps, question}; empty while it is dark."""
+        return cast("dict[str, Any]", self._call("shown")["panel"] or {})
 
     def quit(self) -> None:
         """End the world."""

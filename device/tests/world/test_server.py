@@ -123,7 +123,7 @@ def test_paper_stays_where_it_is_when_the_station_dies(served: Served) -> None:
     station.close()
     with control(path) as people:
         assert people.positions()["path"] == ["1"]
-        assert people.shown() is None
+        assert people.shown() == {}
     with WorldClient(path) as again:
         assert again.wait(4_000_000).now_us == 4_000_000
 
