@@ -413,6 +413,7 @@ OUTPUTS = {
 }
 
 MOVING = (PICKING, ENTERING, LEAVING, BACKING)
+RUNNING = (ENTERING, LEAVING, BACKING)  # with a sheet in the rollers: its way, and so its time, is bounded
 
 # --- times and bounds beyond those of the message table ---
 
@@ -425,7 +426,7 @@ PICK_PAUSE_US = const(200_000)  # the pick roller rests before its second try, s
 PICK_TRIES = const(2)
 EDGE_DELAY_US = const(3000)  # an edge is told when its level has stood so long
 RUN_OUT_UM = const(30_000)  # driven back, a sheet runs on so far past the entry sensor, out of the first rollers
-MOTION_LIMIT_US = const(15_000_000)  # no motion takes longer, whatever the parameters say: jam by time
+MOTION_LIMIT_MS = const(300_000)  # no motion takes longer, whatever the parameters say
 US_PER_MS = const(1000)
 UM_PER_MM = const(1000)
 
@@ -452,7 +453,7 @@ def elapsed_us(later_us: int, earlier_us: int) -> int:
 
 
 def travel_um(speed_mm_s: int, time_us: int) -> int:
-    """Return the way of paper at `speed_mm_s` (up to 2,000) in `time_us` (up to 50 s), within 31 bits throughout."""
+    """Return the way of paper at `speed_mm_s` in `time_us`, within 31 bits for ways up to 100 m."""
     return (time_us // 100) * speed_mm_s // 10
 
 
@@ -515,6 +516,7 @@ class Feeder:
         self._min_um = 0
         self._max_um = 0
         self._margin_um = 0
+        self._limit_us = 0  # no motion of a sheet takes so long: jam by time
         self._pick_timeout_us = 0
         self._settle_us = 0
         # what is to be told
@@ -619,8 +621,8 @@ class Feeder:
             self._tick_leaving(now_us)
         elif state == BACKING:
             self._tick_backing(now_us)
-        if self.state in MOVING and elapsed_us(now_us, self._since_us) > MOTION_LIMIT_US:
-            self._happen(PICK_FAILED if self.state == PICKING else JAM, now_us, now_us)
+        if self.state in RUNNING and elapsed_us(now_us, self._since_us) > self._limit_us:
+            self._happen(JAM, now_us, now_us)
 
     def _tick_picking(self, now_us: int) -> None:
         since_us = elapsed_us(now_us, self._since_us)
@@ -811,7 +813,7 @@ class Feeder:
 
     def _move_origin(self, now_us: int) -> None:
         """Take the way run so far into the origin; the rest below 100 us stays, so that nothing adds up."""
-        if self.transport != STANDING:
+        if self.transport != STANDING and self.state != PICKING:
             run_us = elapsed_us(now_us, self._origin_us)
             self._origin_um += travel_um(self.transport_mm_s, run_us) * self.transport
             self._origin_us = (now_us - run_us % 100) & TICKS_MASK
@@ -883,6 +885,13 @@ class Feeder:
                 return ""
         return BACK
 
+    def _time_limit_ms(self, fields: "dict[str, int]") -> int:
+        """Return twice the time of the longest way that any motion can have, and a second."""
+        in_mm = fields["entry_to_camera_mm"]
+        out_mm = fields["camera_to_exit_mm"] + fields["max_length_mm"]
+        way_mm = max(in_mm, out_mm) + fields["jam_margin_mm"] + RUN_OUT_UM // UM_PER_MM
+        return min(MOTION_LIMIT_MS, 2 * way_mm * 1000 // fields["transport_mm_s"] + 1000)
+
     def _take_parameters(self, fields: "dict[str, int]") -> None:
         for name in PARAMETERS:
             self.parameters[name] = fields[name]
@@ -895,6 +904,7 @@ class Feeder:
         self._min_um = fields["min_length_mm"] * UM_PER_MM
         self._max_um = fields["max_length_mm"] * UM_PER_MM
         self._margin_um = fields["jam_margin_mm"] * UM_PER_MM
+        self._limit_us = self._time_limit_ms(fields) * US_PER_MS
         self._pick_timeout_us = fields["pick_timeout_ms"] * US_PER_MS
         self._settle_us = fields["diverter_settle_ms"] * US_PER_MS
 

@@ -118,6 +118,8 @@ class Watch:
     def _check(self) -> None:
         one = self.feeder
         assert list(one.counts) == self.counts
+        numbers = [value for value in vars(one).values() if isinstance(value, int)]
+        assert all(abs(number) < 1 << 30 for number in numbers)  # else the board allocates
         assert len(set(self.entered)) == len(self.entered)
         assert len(set(self.landed)) == len(self.landed)
         assert set(self.landed) <= set(self.entered)

@@ -69,6 +69,15 @@ def test_the_length_is_measured_to_a_millimetre(tmp_path: Path, length_mm: float
         assert abs(at_camera["length_mm"] - length_mm) <= 1
 
 
+@pytest.mark.parametrize("speed_mm_s", [25, 1500])
+def test_the_slowest_and_fast_rollers_feed_as_well(tmp_path: Path, speed_mm_s: int) -> None:
+    with a_ready_feeder(tmp_path, transport_mm_s=speed_mm_s) as bench:
+        bench.say("feed", sheet=1)
+        assert abs(bench.hear("at_camera", 30_000)["length_mm"] - 279) <= 1
+        bench.say("divert", sheet=1, exit=SET_ASIDE)
+        bench.hear("landed", 30_000)
+
+
 def test_the_pick_motor_rests_once_the_sheet_has_entered(tmp_path: Path) -> None:
     with a_ready_feeder(tmp_path, sheets=2) as bench:
         bench.ask("feed", "entered", sheet=1)

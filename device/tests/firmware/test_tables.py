@@ -137,8 +137,9 @@ def test_the_docs_show_the_tables_as_they_are(page: str) -> None:
     assert with_parts(page, text) == text
 
 
-@given(speed=st.integers(1, 2000), time_us=st.integers(0, 50_000_000))
-def test_a_way_is_exact_to_a_tenth_of_a_millimetre_and_fits_31_bits(speed: int, time_us: int) -> None:
+@given(speed=st.integers(25, 2000), way_mm=st.integers(0, 100_000))
+def test_a_way_is_exact_to_the_way_of_100_us_and_fits_31_bits(speed: int, way_mm: int) -> None:
+    time_us = way_mm * 1_000_000 // speed
     assert time_us // 100 * speed < 1 << 30
     assert 0 <= speed * time_us / 1000 - feeder.travel_um(speed, time_us) < 0.1 * speed + 1
 
