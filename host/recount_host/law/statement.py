@@ -13,7 +13,7 @@ from typing import Any
 import msgpack
 
 from recount_host.act import Act, Person, act_hash, encode_act
-from recount_host.law.counts import LETTERS
+from recount_host.law.counts import LETTERS, CountBook
 from recount_host.law.errors import LedgerContradiction
 from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN, ToCount, votes_in
 from recount_host.law.identities import MEANINGS, Finding, i7_statement
@@ -59,13 +59,16 @@ class IdentityLine:
 
 @dataclass(frozen=True, slots=True)
 class CountLine:
-    """One count by hand: number, attempt, value and who entered it."""
+    """One round of a count by hand: the number counted, the attempt, and what each person entered."""
 
     letter: str
     what: str
     attempt: int
-    value: int
-    person: str
+    first: int
+    first_by: str
+    second: int | None
+    """None where the second person never entered it."""
+    second_by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,10 +190,10 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         set_aside_reasons=_lines(state.figures.set_aside_reasons),
         not_accepted_reasons=_lines(state.figures.not_accepted_reasons),
         identities=identities,
-        counts=tuple(_count_lines(state.counts.entries)),
+        counts=tuple(_count_lines(state.counts)),
         moves=_moves(state),
         voided=_voided(state),
-        dropped=tuple(line for book in state.dropped_counts for line in _count_lines(book.entries)),
+        dropped=tuple(line for book in state.dropped_counts for line in _count_lines(book)),
         hand_count_by=tuple(
             f"pass {number}: {' and '.join(in_words(person) for person in entered.by)}"
             for number, entered in enumerate(state.passes, 1)
@@ -297,11 +300,25 @@ def _lines(by_reason: Mapping[str, int]) -> tuple[Line, ...]:
     return tuple(Line(reason, sheets) for reason, sheets in by_reason.items())
 
 
-def _count_lines(entries: Sequence[Any]) -> list[CountLine]:
-    return [
-        CountLine(entry.letter, LETTERS[entry.letter], entry.attempt, entry.value, in_words(entry.person))
-        for entry in entries
-    ]
+def _count_lines(book: CountBook) -> list[CountLine]:
+    lines: list[CountLine] = []
+    for letter, what in LETTERS.items():
+        for attempt in range(1, book.last_attempt(letter) + 1):
+            entries = book.of(letter, attempt)
+            for first, *rest in (entries[start : start + 2] for start in range(0, len(entries), 2)):
+                second = rest[0] if rest else None
+                lines.append(
+                    CountLine(
+                        letter,
+                        what,
+                        attempt,
+                        first.value,
+                        in_words(first.person),
+                        second.value if second else None,
+                        in_words(second.person) if second else "",
+                    )
+                )
+    return lines
 
 
 def _moves(state: PrecinctState) -> tuple[str, ...]:
@@ -353,13 +370,18 @@ def _runs(state: PrecinctState) -> tuple[RunLine, ...]:
 
 
 def _signers(acts: Sequence[Act], state: PrecinctState) -> tuple[Signer, ...]:
-    """Return every official of a side who acted for this precinct; at least one line for each side."""
+    """Return every recount official who acted for this precinct; at least one line for each side."""
     known: list[Person] = []
     for act in acts[: state.last_act_n]:
         if act.body.get("precinct") == state.precinct.id:
-            known += [person for person in act.by if person.side and person not in known]
+            known += [person for person in act.by if _is_official(person) and person not in known]
     signers: list[Signer] = []
     for side in state.order.sides:
         own = [Signer(person.name, person.role, side.name) for person in known if person.side == side.key]
         signers += own or [Signer("", "official", side.name)]
     return tuple(signers)
+
+
+def _is_official(person: Person) -> bool:
+    # E s. 1: the recount officials write it down; coordinators and clerks do not sign.
+    return bool(person.side) and "official" in person.role.casefold()

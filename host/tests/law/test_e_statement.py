@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
+from recount_host.act import Person
 from recount_host.law import statement as statement_module
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.statement import Row, Statement, statement
 from recount_host.rehearsal import (
+    ANN,
     BOTH,
     CLERK,
     TWELVE_SHEETS,
@@ -88,8 +90,20 @@ def test_a_total_that_the_ledger_does_not_yield_is_never_written(monkeypatch: py
 
 def test_both_values_of_a_number_verified_again_are_kept_on_the_statement() -> None:
     said = written(a_wholly_hand_counted_day())
-    of_h = [(line.attempt, line.value) for line in said.counts if line.letter == "H"]
-    assert of_h == [(1, 13), (1, 13), (2, 13), (2, 13)]
+    of_h = [(line.attempt, line.first, line.second) for line in said.counts if line.letter == "H"]
+    assert of_h == [(1, 13, 13), (2, 13, 13)]
+
+
+def test_a_count_that_a_second_person_never_entered_is_on_the_statement_as_such() -> None:
+    day = a_scanned_day()
+    day.enter("c", 9, ANN)
+    where: dict[str, Any] = {"run": "101-1", "device": day.device().id}
+    day.act("batch_void_ordered", BOTH, **where, batch=1, reason="dropped")
+    day.scan(TWELVE_SHEETS)
+    day.finish()
+    finish_counting(day)
+    (line,) = written(day).dropped
+    assert (line.first, line.first_by, line.second, line.second_by) == (9, "Ann Lee, official, D", None, "")
 
 
 def test_voided_attempts_are_on_the_statement_with_who_voided_them_and_why() -> None:
@@ -114,6 +128,10 @@ def test_voided_attempts_are_on_the_statement_with_who_voided_them_and_why() -> 
     assert said.runs[0].batches == 1
 
 
+def printed_body() -> dict[str, Any]:
+    return {"precinct": "101", "sha256": bytes(32), "facts_sha256": bytes(32)}
+
+
 def finish_counting(day: Day) -> None:
     day.lock(H=12, c=9, s=2, x=1)
     day.reconcile()
@@ -132,7 +150,7 @@ def test_counts_of_piles_that_were_scanned_again_are_kept_on_the_statement() -> 
     day.finish()
     finish_counting(day)
     said = written(day)
-    assert [(line.letter, line.value) for line in said.dropped] == [("c", 9), ("c", 9)]
+    assert [(line.letter, line.first, line.second) for line in said.dropped] == [("c", 9, 9)]
     assert [run.run for run in said.runs] == ["101-1", "101-2"]
 
 
@@ -166,6 +184,8 @@ def test_every_official_who_acted_has_a_line_to_sign_and_each_side_has_one() -> 
         ("Bob Ray", "Arnold Vinick"),
     ]
     day = a_counted_day()
+    day.append("statement_printed", (Person("Cora Day", "coordinator", "D"),), printed_body())
+    assert [signer.name for signer in written(day).signers] == ["Ann Lee", "Bob Ray"]
     signers = statement_module._signers((), day.state())  # pyright: ignore[reportPrivateUsage]
     assert [(signer.name, signer.side) for signer in signers] == [
         ("", "Josiah Bartlett"),
