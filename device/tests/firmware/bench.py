@@ -164,6 +164,7 @@ class Bench:
         self.was_reset = False
         self.now_us = start_us
         self.garbage = b""
+        self.wire: Callable[[bytes], bytes] = bytes  # what becomes of bytes on their way, either way
         self.bounce_us = 0  # each edge bounces for so long
         self.chatter: tuple[int, int] | None = None  # this sensor changes so often, all within one wait
         self.station: Delivery | None = None
@@ -337,14 +338,14 @@ class Bench:
             self.garbage = b""
         if self.station is None:
             return
-        for event in self.station.receive(sent_by_board, now_ms):
+        for event in self.station.receive(self.wire(sent_by_board), now_ms):
             if event[0] == PAYLOAD:
                 assert isinstance(event[1], bytes)
                 name, fields = feeder_messages.decode(event[1])
                 self.heard.append(Heard(name, fields))
             elif event[0] == LOST:
                 self.lost.append(str(event[1]))
-        self._to_board += self.station.output(now_ms)
+        self._to_board += self.wire(self.station.output(now_ms))
 
     def say(self, name: str, **fields: int) -> None:
         """Send a command."""

@@ -1,5 +1,6 @@
 """Commands that do not fit are refused, whatever comes over the wire; through the real firmware."""
 
+import os
 import random
 from pathlib import Path
 
@@ -98,20 +99,39 @@ def test_the_boards_own_messages_are_no_commands(tmp_path: Path) -> None:
         assert bench.report()["counts"] == (0, 0, 0, 0, 0)
 
 
+NOISE_BYTES = int(os.environ.get("FEEDER_NOISE_BYTES", "100000"))
+"""How much garbage the board is given; the soak gives 24 MB, an hour at 100 frames a second."""
+
+
+def some_noise(chance: random.Random) -> bytes:
+    """Return what a bad wire, or a bad program at its other end, may send."""
+    noise = chance.randbytes(chance.randrange(1, 480))
+    kind = chance.randrange(6)
+    if kind == 0:  # a whole frame of nonsense
+        return encode_frame(noise[:240])
+    if kind == 1:  # a command without a connection
+        return encode_frame(feeder_messages.encode("feed", sheet=3))
+    if kind == 2:  # half a frame
+        return encode_frame(noise[:200])[: chance.randrange(1, 200)]
+    if kind == 3:  # a line that hangs
+        return bytes((chance.choice((0x00, 0x55, 0xFF)),)) * len(noise)
+    if kind == 4:  # a hello of nobody's
+        hello = bytes((1,)) + b"RcSc" + noise[:31]
+        return encode_frame(hello)
+    return noise
+
+
+@pytest.mark.timeout(0 if NOISE_BYTES > 1_000_000 else 60)
 def test_garbage_moves_nothing_and_breaks_nothing(tmp_path: Path) -> None:
     chance = random.Random(5)
     with a_ready_feeder(tmp_path) as bench:
         bench.pulse_log.clear()
-        for _ in range(200):
-            kind = chance.randrange(3)
-            noise = chance.randbytes(chance.randrange(1, 400))
-            if kind == 1:
-                noise = encode_frame(noise[:240])
-            elif kind == 2:  # a command without a connection
-                noise = encode_frame(feeder_messages.encode("feed", sheet=3))
-            bench.garbage = noise
+        given = 0
+        while given < NOISE_BYTES:
+            bench.garbage = some_noise(chance)
+            given += len(bench.garbage)
             bench.turn()
-        bench.run(100)
+        bench.run(700)
         assert not any(rate for _at, _gpio, rate in bench.pulse_log)
         assert not bench.was_reset
         if bench.lost:  # so much noise may cost the connection, never more
@@ -119,6 +139,31 @@ def test_garbage_moves_nothing_and_breaks_nothing(tmp_path: Path) -> None:
         report = bench.report()
         assert (report["state"], report["counts"]) == (1, (0, 0, 0, 0, 0))
         bench.ask("feed", "at_camera", sheet=1)
+
+
+@pytest.mark.parametrize("one_in", [3000, 300])
+def test_flipped_and_lost_bytes_cost_time_never_a_sheet(tmp_path: Path, one_in: int) -> None:
+    chance = random.Random(7)
+
+    def bad_wire(sent: bytes) -> bytes:
+        received = bytearray()
+        for byte in sent:
+            luck = chance.randrange(one_in)
+            if luck == 0:
+                received.append(byte ^ (1 << chance.randrange(8)))
+            elif luck != 1:
+                received.append(byte)
+        return bytes(received)
+
+    with a_ready_feeder(tmp_path, sheets=6, silence_ms=2000) as bench:
+        assert bench.station is not None
+        bench.station.dead_ms = 2000
+        bench.wire = bad_wire
+        for sheet in range(1, 7):
+            bench.ask("feed", "at_camera", sheet=sheet)
+            bench.ask("divert", "landed", sheet=sheet, exit=sheet % 3)
+        assert bench.report()["counts"] == (6, 2, 2, 2, 0)
+        assert bench.paper.landed == [1, 2, 0, 1, 2, 0]
 
 
 def test_a_flood_of_bytes_does_not_hold_the_stop_up(tmp_path: Path) -> None:
