@@ -108,7 +108,7 @@ class PiCamera:
                 metadata = request.get_metadata()
                 page = self._grey(request)
         except TimeoutError:
-            self.close()  # the request stays queued and would answer the next one: only a new start forgets it
+            self.close()  # the request stays queued and would answer the next one; a new start forgets it
             raise CameraFault("the camera gave no picture in time") from None
         except OperatorError as error:
             self.close()
