@@ -156,7 +156,7 @@ class Day:
         self.host = Child(
             (
                 "recount-host", "serve", str(folder / "order.toml"), "--data", str(folder / "host"),
-                "--listen", f"tcp://127.0.0.1:{self.port}", "--web", f"127.0.0.1:{self.web_port}",
+                "--listen", f"tcp://127.0.0.1:{self.port}", "--web", f"127.0.0.1:{self.web_port}", "--json",
             ),
             folder / "host.log",
         )  # fmt: skip
@@ -177,15 +177,15 @@ class Day:
         return f"http://127.0.0.1:{self.web_port}/"
 
     def open_host(self) -> None:
-        """Start the host and wait until it takes connections."""
+        """Start the host and wait until it serves under its order."""
+        told = self.host.log.read_text(errors="replace") if self.host.log.exists() else ""
         self.host.start()
 
         def up() -> bool:
             self.host.check()
-            with socket.socket() as probe:
-                return probe.connect_ex(("127.0.0.1", self.port)) == 0
+            return '"serving"' in self.host.log.read_text(errors="replace")[len(told) :]
 
-        wait_until("the host listens", up)
+        wait_until("the host serves", up)
 
     def add_table(
         self,
