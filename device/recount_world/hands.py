@@ -57,7 +57,7 @@ class Hands:
 
     def _hold_stop(self, *, down: bool) -> None:
         self._world.switches.stop_pressed = down
-        self._world.power_motors()
+        self._world.outputs.power_motors()
 
     def set_cover(self, *, open_: bool) -> None:
         """Open or close the cover."""

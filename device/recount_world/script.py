@@ -9,7 +9,7 @@
     flash = "flash"                  # folder of the board's flash (left out: a fresh one)
     board_log = "board.log"          # what the interpreter says (left out: nowhere)
     trace = "world.trace"            # what happened, a line each (left out: nowhere)
-    bounce_us = 0                    # sensors bounce so long after each edge (< 3000)
+    bounce_us = 0                    # sensors bounce so long after each edge (to 2500)
     dust_per_minute = 0.0            # short false pulses on each optical sensor
     pick_spread_mm = 0.0             # the pick roller slips up to so much before it grips a sheet
     patience_s = 120.0               # a station that computes longer (real seconds) stops time no more
@@ -49,7 +49,7 @@ from recount_world.path import Geometry
 
 MIN_LENGTH_MM = 80.0
 """Shorter paper never reaches from the pick roller to the entry nip."""
-MAX_BOUNCE_US = 3000
+MAX_BOUNCE_US = 2500
 MAX_SHEETS = 100_000
 
 

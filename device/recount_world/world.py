@@ -5,22 +5,24 @@ every moment things happen in one order: paper moves, what was due is done, sens
 runs until it waits again.
 """
 
-import heapq
 import random
 from collections.abc import Callable
 from dataclasses import replace
 
 from recount_world.accidents import strike
+from recount_world.agenda import Agenda
 from recount_world.auto_operator import AutoOperator, Panel
 from recount_world.board import Answer, Board, Request
 from recount_world.camera import Camera, Page
 from recount_world.errors import BoardError
 from recount_world.faults import Fault
 from recount_world.hands import Hands
+from recount_world.inputs import Inputs
 from recount_world.line import Cable, Wire
+from recount_world.outputs import Outputs
 from recount_world.paper import Paper, Place
-from recount_world.path import Bundle, Carried, Mark, Motors, PaperPath, ticks
-from recount_world.pins import INPUTS, firmware_pins
+from recount_world.path import Bundle, Carried, Mark, PaperPath, ticks
+from recount_world.pins import firmware_pins
 from recount_world.script import Script
 from recount_world.sensors import Ailments, Switches, sensor_levels
 from recount_world.trace import Trace
@@ -33,9 +35,6 @@ IDLE_US = 2_000_000
 """So long after the last motion nothing more is to be hurried: time keeps to real time."""
 MOST_STARTS = 5
 """So many starts of the board in a row without a first wait: it never will."""
-OPTICAL = INPUTS[1:6]
-DUST_US = 400
-"""A speck of dust is past in this time."""
 
 
 class World:
@@ -52,14 +51,14 @@ class World:
         self.camera = Camera(self.path, duplex=script.duplex)
         self.panel: Panel | None = None
         self.to_station: Callable[[bytes], None] = _lost
+        self._agenda = Agenda()
+        self._chance = random.Random(script.seed)  # noqa: S311 - a simulation's dice, not a key
+        self.inputs = Inputs(self._agenda, self._chance, self.trace, script.bounce_us)
+        self.outputs = Outputs(self.path, self.switches)
         self.hands = Hands(self)
         self.operator = AutoOperator(self.hands) if script.operator == "auto" else None
         self._pins = firmware_pins()
-        self._chance = random.Random(script.seed)  # noqa: S311 - a simulation's dice, not a key
         self.faults: list[Fault] = []
-        self._due: list[tuple[int, int, bool, Callable[[], None]]] = []
-        self._number = 0
-        self._hurried = 0
         self._last_motion_us = 0
         self._paper_us = 0
         self._paper_due_us: int | None = None
@@ -72,17 +71,11 @@ class World:
         self._failed_starts = 0
         self._board_due_us: int | None = None
         self._watchdog_us: int | None = None
-        self._levels: dict[str, int] = {}
-        self._shown: dict[str, int] = {}
-        self._flickering: set[str] = set()
-        self._edges: list[tuple[int, int, int]] = []
-        self._enabled = False
-        self._output_levels: dict[str, int] = {}
         self._received = b""
         for fault in script.faults:
             self.add_fault(fault)
-        self._plan_dust()
-        self._schedule(BOOT_US, self._boot)
+        self.inputs.plan_dust(0, script.dust_per_minute)
+        self.later(BOOT_US, self._boot)
         self._show_sensors()
 
     def close(self) -> None:
@@ -95,13 +88,8 @@ class World:
 
     def next_event_us(self) -> int:
         """Return when something happens next; with a board that runs there is always something."""
-        moments = [
-            moment
-            for moment in (self._board_due_us, self._watchdog_us, self._paper_due_us)
-            if moment is not None
-        ]
-        if self._due:
-            moments.append(self._due[0][0])
+        due = (self._board_due_us, self._watchdog_us, self._paper_due_us, self._agenda.next_us)
+        moments = [moment for moment in due if moment is not None]
         return max(min(moments, default=self.now_us + IDLE_US), self.now_us)
 
     def step(self, limit_us: int) -> None:
@@ -115,10 +103,8 @@ class World:
         self.now_us = moment
         if self._paper_due_us is not None and self._paper_due_us <= moment:
             self.touch()
-        while self._due and self._due[0][0] <= moment:
+        while (action := self._agenda.take(moment)) is not None:
             self.touch()
-            _, _, hurried, action = heapq.heappop(self._due)
-            self._hurried -= hurried
             action()
         if self._watchdog_us is not None and self._watchdog_us <= moment:
             self.trace.note(moment, "watchdog")
@@ -132,7 +118,7 @@ class World:
 
     def idle(self) -> bool:
         """Tell whether nothing moves, has moved lately or is about to be done by hands."""
-        return not self._hurried and self.now_us - self._last_motion_us > IDLE_US
+        return not self._agenda.hurried and self.now_us - self._last_motion_us > IDLE_US
 
     def touch(self) -> None:
         """Bring the paper to the present moment: something is about to act on it, or to look at it.
@@ -143,14 +129,9 @@ class World:
         self._paper_us = self.now_us
         self._touched = True
 
-    def _schedule(self, at_us: int, action: Callable[[], None], *, hurried: bool = True) -> None:
-        self._number += 1
-        self._hurried += hurried
-        heapq.heappush(self._due, (at_us, self._number, hurried, action))
-
     def later(self, delay_us: int, action: Callable[[], None]) -> None:
         """Do something after a while."""
-        self._schedule(self.now_us + delay_us, action)
+        self._agenda.add(self.now_us + delay_us, action)
 
     # Paper, sensors and board come to rest at this moment.
 
@@ -238,38 +219,7 @@ class World:
 
     def _show_sensors(self) -> None:
         """Turn what is so now into the edges that the board will be told."""
-        levels = sensor_levels(self.path, self.switches, self.ailments)
-        for name, level in levels.items():
-            if self.script.bounce_us and name in OPTICAL and level != self._levels.get(name, level):
-                self._bounce(name)
-            shown = level ^ (name in self._flickering)
-            if shown != self._shown.get(name):
-                self._shown[name] = shown
-                self._edges.append((self._pins.gpio[name], shown, self.now_us))
-                self.trace.note(self.now_us, "sensor", name, shown)
-        self._levels = levels
-
-    def _bounce(self, name: str) -> None:
-        """Let a sensor fall back once, a moment after its edge."""
-        back = self._chance.randint(1, self.script.bounce_us // 2)
-        again = self._chance.randint(back + 1, self.script.bounce_us)
-        self._schedule(self.now_us + back, lambda: self._flickering.add(name))
-        self._schedule(self.now_us + again, lambda: self._flickering.discard(name))
-
-    def _plan_dust(self) -> None:
-        """Let a speck of dust pass some sensor, sometime, and the next one after it."""
-        if not self.script.dust_per_minute:
-            return
-        name = self._chance.choice(OPTICAL)
-        wait_us = round(self._chance.expovariate(self.script.dust_per_minute * len(OPTICAL) / 60e6))
-        begin_us = self.now_us + wait_us + 1
-
-        def begin() -> None:
-            self._flickering.add(name)
-            self._schedule(begin_us + DUST_US, lambda: self._flickering.discard(name), hurried=False)
-            self._plan_dust()
-
-        self._schedule(begin_us, begin, hurried=False)
+        self.inputs.show(sensor_levels(self.path, self.switches, self.ailments), self.now_us)
 
     # Accidents.
 
@@ -278,7 +228,7 @@ class World:
         fault = replace(fault)
         self.faults.append(fault)
         if fault.at_us is not None:
-            self._schedule(max(fault.at_us, self.now_us), lambda: self._strike(fault), hurried=False)
+            self._agenda.add(max(fault.at_us, self.now_us), lambda: self._strike(fault), hurried=False)
 
     def _strike(self, fault: Fault) -> None:
         if fault.left:
@@ -294,7 +244,7 @@ class World:
             return
         arriving = self._down.send(data, self.now_us)
         if arriving is not None:
-            self._schedule(arriving.at_us, lambda: self._receive(arriving.data), hurried=False)
+            self._agenda.add(arriving.at_us, lambda: self._receive(arriving.data), hurried=False)
 
     def _receive(self, data: bytes) -> None:
         self._received += data
@@ -326,16 +276,13 @@ class World:
         self._board_due_us = None
         self._watchdog_us = None
         self._received = b""
-        self.path.motors = Motors()
-        self._enabled = False
-        self._output_levels.clear()
-        self.path.command_flap(0, self.now_us)
+        self.outputs.drop(self.now_us)
         boots = self._boots
         self.later(BOOT_US, lambda: self._boot() if self._boots == boots else None)
 
     def _boot(self) -> None:
         self._boots += 1
-        self._edges = [(self._pins.gpio[name], level, self.now_us) for name, level in self._shown.items()]
+        self.inputs.tell_all(self.now_us)
         self._received = b""
         self.trace.note(self.now_us, "board", "boots")
         request = self._board.power_on(self._boots)
@@ -353,10 +300,10 @@ class World:
         """Answer the board's wait where there is something to tell or its time is up; tell whether it ran."""
         if self._board_due_us is None:
             return False
-        if not self._edges and not self._received and self._board_due_us > self.now_us:
+        if not self.inputs.pending and not self._received and self._board_due_us > self.now_us:
             return False
-        answer = Answer(self.now_us, tuple(self._edges), self._received)
-        self._edges, self._received = [], b""
+        answer = Answer(self.now_us, self.inputs.take_edges(), self._received)
+        self._received = b""
         request = self._board.resume(answer)
         if request is None:
             self._board_down("dead")
@@ -369,45 +316,20 @@ class World:
         if request.outputs or request.pulses:
             self.touch()
         for gpio, level in request.outputs:
-            self._set_output(self._pins.name.get(gpio, f"GPIO{gpio}"), level)
+            name = self._pins.name.get(gpio, f"GPIO{gpio}")
+            self.outputs.set_level(name, level, self.now_us)
+            self.trace.note(self.now_us, "pin", name, level)
         for gpio, rate in request.pulses:
-            self._set_pulses(self._pins.name.get(gpio, f"GPIO{gpio}"), rate)
+            name = self._pins.name.get(gpio, f"GPIO{gpio}")
+            self.outputs.set_pulses(name, rate)
+            self.trace.note(self.now_us, "pulses", name, rate)
         if request.sent:
             arriving = self._up.send(request.sent, self.now_us)
             if arriving is not None:
-                self._schedule(arriving.at_us, lambda: self.to_station(arriving.data), hurried=False)
+                self._agenda.add(arriving.at_us, lambda: self.to_station(arriving.data), hurried=False)
         if request.watchdog_ms is not None:
             self._watchdog_us = self.now_us + request.watchdog_ms * 1000
         self._board_due_us = self.now_us + max(request.wait_us, LEAST_WAIT_US)
-
-    def _set_output(self, name: str, level: int) -> None:
-        motors = self.path.motors
-        if name == "TRANSPORT_REVERSE":
-            motors.reverse = bool(level)
-        elif name == "MOTOR_ENABLE":
-            self._enabled = bool(level)
-            self.power_motors()
-        elif name in ("DIVERTER_A", "DIVERTER_B"):
-            self._output_levels[name] = level
-            self._turn_flap()
-        self.trace.note(self.now_us, "pin", name, level)
-
-    def _set_pulses(self, name: str, rate: int) -> None:
-        if name == "PICK_STEP":
-            self.path.motors.pick_steps_per_s = rate
-        elif name == "TRANSPORT_STEP":
-            self.path.motors.transport_steps_per_s = rate
-        self.trace.note(self.now_us, "pulses", name, rate)
-
-    def power_motors(self) -> None:
-        """Give the motors current, or take it, as board and stop button say."""
-        # The stop button cuts the motors' power in hardware, whatever the board wants.
-        self.path.motors.powered = self._enabled and not self.switches.stop_pressed
-
-    def _turn_flap(self) -> None:
-        # The first flap, A, lies before the second: with A up, B does not matter.
-        first, second = (self._output_levels.get(name, 0) for name in ("DIVERTER_A", "DIVERTER_B"))
-        self.path.command_flap(1 if first else 2 if second else 0, self.now_us)
 
 
 def _lost(data: bytes) -> None:

@@ -247,4 +247,4 @@ def _check_paper(world: World) -> None:
     assert sorted(one.sheet.id for one in world.path.carried()) == sorted(world.paper.at(Place.PATH))
     entry = world.path.edges.entry
     covered = any(one.tail < entry <= one.lead and not one.past_camera for one in world.path.carried())
-    assert world._shown["ENTRY"] == covered
+    assert world.inputs.shown["ENTRY"] == covered

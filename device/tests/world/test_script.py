@@ -66,7 +66,7 @@ def test_what_a_deck_knows_of_a_sheet_is_its_truth_and_its_own_fault_is_a_fault(
         ("seed = true", "seed must be int"),
         ("seed = -1", "seed must be from 0"),
         ('operator = "robot"', "operator must be auto or none"),
-        ("bounce_us = 9000", "bounce_us must be from 0 to 3000"),
+        ("bounce_us = 9000", "bounce_us must be from 0 to 2500"),
         ("[geometry]\nwidth_mm = 3", "geometry has no width_mm"),
         ("[geometry]\nentry_to_camera_mm = 5", "must be from 100 to 2000 mm"),
         ("[[sheet]]\nfront = 'x.png'", "the id is missing"),
@@ -105,3 +105,13 @@ def test_the_files_whole_format_as_documented_is_accepted(tmp_path: Path, page_i
     assert script.sheets[0].id == "000"
     assert script.faults[0].kind == "jam"
     assert script.seed == 7
+
+
+def test_the_guide_shows_the_formats_as_the_modules_state_them(pytestconfig: pytest.Config) -> None:
+    from recount_world import faults, path, script
+
+    guide = (pytestconfig.rootpath / "docs" / "simulator.md").read_text(encoding="utf-8")
+    for module in (script, faults, path):
+        assert module.__doc__ is not None
+        told = module.__doc__.split("\n\n", 1)[1].strip("\n")
+        assert told in guide, f"docs/simulator.md lacks the text of {module.__name__}"
