@@ -62,7 +62,7 @@ class Board:
 
 
 def arrived(descriptor: int) -> None:
-    """Wait until the kernel has carried what was written to the pty's other end: it takes a moment under load."""
+    """Wait until the kernel has carried what was written to the pty's other end: load delays it."""
     select.select([descriptor], [], [], 1.0)
 
 

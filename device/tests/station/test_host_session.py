@@ -1,0 +1,216 @@
+"""What device and host say to each other, on a perfect wire in memory and an artificial clock."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from device.tests.station.bench import QuickJournal
+from device.tests.station.tiny_host import TinyHost
+from recount_device.host_session import HostSession, Introduction, Received
+from recount_device.identity import open_identity
+from recount_device.journal import Entry, JournalReader
+
+FAULT = Entry("fault", "", 0, {"word": "test", "detail": ""})
+
+
+def judged(sheet: int, picture: bytes) -> Entry:
+    body = {
+        "sheet": sheet, "fate": "counted", "choices": ["D"], "reasons": [], "style": "c-1", "length_mm": 279,
+        "evidence": {}, "crop_sha256": sha256(picture).digest(), "crop_bytes": len(picture), "place": 0,
+        "feeder": [71, sheet, 0, 0, 0, 0],
+    }  # fmt: skip
+    return Entry("sheet_judged", "r1", 1, body, picture)
+
+
+class Desk:
+    """The station's side, in memory."""
+
+    def __init__(self) -> None:
+        self.received: list[Received] = []
+        self.present = False
+        self.refusal = ""
+        self.state: tuple[str, str] = ("", "")
+        self.program_wanted = b""
+
+    def put(self, received: Received) -> None:
+        self.received.append(received)
+        if received.kind == "program_arrived":
+            self.program_wanted = b""
+
+    def set_present(self, present: bool, refusal: str = "") -> None:
+        self.present, self.refusal = present, refusal
+
+
+class Wire:
+    """Device and host, joined."""
+
+    def __init__(self, folder: Path) -> None:
+        identity = open_identity(folder)
+        self.journal = QuickJournal(folder, identity)
+        self.reader = JournalReader(self.journal.path)
+        self.desk = Desk()
+        self.introduction = Introduction(
+            identity.device, "table-1", identity.public_key, "software", "firmware"
+        )
+        self.session = HostSession(self.reader, self.introduction, self.desk, 7, part_bytes=500)
+        self.host = TinyHost()
+        self.now_ms = 0
+
+    def run(self, turns: int = 60) -> None:
+        for _ in range(turns):
+            self.now_ms += 10
+            self.host.receive(self.session.output(self.now_ms), self.now_ms)
+            self.session.receive(self.host.delivery.output(self.now_ms), self.now_ms)
+
+    def lose(self) -> None:
+        """The connection breaks; both ends begin anew."""
+        self.session.restart()
+        self.host.restart()
+
+    def close(self) -> None:
+        self.reader.close()
+        self.journal.close()
+
+
+@pytest.fixture
+def wire(tmp_path: Path) -> Iterator[Wire]:
+    wire = Wire(tmp_path)
+    yield wire
+    wire.close()
+
+
+def test_the_device_introduces_itself_with_its_key_and_where_its_chain_stands(wire: Wire) -> None:
+    wire.journal.write(FAULT)
+    wire.run()
+    assert wire.host.introduced["public_key"] == wire.introduction.public_key
+    assert (wire.host.introduced["next_n"], wire.host.introduced["head"]) == (2, wire.journal.head)
+    assert wire.desk.present
+
+
+def test_all_records_arrive_in_order_and_new_ones_follow(wire: Wire) -> None:
+    wire.journal.write(*[FAULT] * 100)
+    wire.run()
+    wire.journal.write(FAULT)
+    wire.run()
+    assert len(wire.host.records) == 101
+
+
+def test_after_a_loss_the_host_says_where_to_go_on(wire: Wire) -> None:
+    wire.journal.write(*[FAULT] * 100)
+    wire.run(6)
+    before = len(wire.host.records)
+    assert 0 < before < 100
+    wire.lose()
+    assert not wire.desk.present
+    wire.run()
+    assert len(wire.host.records) == 100
+    assert wire.host.connections == 2
+
+
+def test_a_second_welcome_has_the_records_sent_again_from_there(wire: Wire) -> None:
+    wire.journal.write(*[FAULT] * 5)
+    wire.run()
+    wire.host.heard.clear()
+    wire.host.send("welcome", next_n=3, crop_n=0)
+    wire.run()
+    assert wire.host.heard.count("record") == 3
+
+
+def test_crops_follow_in_parts_and_arrive_whole(wire: Wire) -> None:
+    pictures = {2: bytes(range(256)) * 10, 3: b"x", 5: b"y" * 1234}
+    wire.journal.write(FAULT, judged(1, pictures[2]), judged(2, pictures[3]), FAULT, judged(3, pictures[5]))
+    wire.run()
+    assert wire.host.crops == pictures
+
+
+def test_a_crop_that_was_cut_off_begins_again(wire: Wire) -> None:
+    picture = b"z" * 20_000
+    wire.journal.write(judged(1, picture))
+    wire.run(8)
+    assert wire.host.crops == {}
+    assert "crop_part" in wire.host.heard
+    wire.lose()
+    wire.run(200)
+    assert wire.host.crops == {1: picture}
+
+
+def test_a_new_record_does_not_wait_for_the_crops(wire: Wire) -> None:
+    wire.journal.write(judged(1, b"z" * 100_000))
+    wire.run(20)
+    wire.host.heard.clear()
+    wire.journal.write(FAULT)
+    wire.run(5)
+    parts_before = wire.host.heard.index("record")
+    assert parts_before <= 2
+    assert wire.host.crops == {}
+
+
+def test_the_panels_state_is_told_when_it_changes_and_after_a_loss(wire: Wire) -> None:
+    wire.desk.state = ("feeding", "Feeding.")
+    wire.run()
+    wire.run()
+    wire.lose()
+    wire.run()
+    assert wire.host.states == [("feeding", "Feeding.")] * 2
+
+
+def test_a_program_comes_in_parts(wire: Wire) -> None:
+    content = bytes(range(256)) * 40
+    wire.host.programs[b"p" * 32] = content
+    wire.run()
+    wire.desk.program_wanted = b"p" * 32
+    wire.run(100)
+    assert wire.desk.received == [
+        Received("program_arrived", {"program": b"p" * 32, "content": content}),
+    ]
+
+
+def test_a_program_that_was_cut_off_is_asked_for_again(wire: Wire) -> None:
+    wire.host.programs[b"p" * 32] = bytes(50_000)
+    wire.run()
+    wire.desk.program_wanted = b"p" * 32
+    wire.run(10)
+    wire.lose()
+    wire.run(300)
+    assert [received.kind for received in wire.desk.received] == ["program_arrived"]
+
+
+def test_orders_reach_the_station_as_they_are(wire: Wire) -> None:
+    wire.run()
+    wire.host.send("close_run", run="r1")
+    wire.run()
+    assert wire.desk.received == [Received("close_run", {"run": "r1"})]
+
+
+def test_a_host_that_refuses_is_left_alone_and_its_reason_is_shown(wire: Wire) -> None:
+    wire.host.refuses = "this device is not enrolled"
+    wire.journal.write(FAULT)
+    wire.run()
+    assert wire.session.refused
+    assert wire.desk.refusal == "this device is not enrolled"
+    assert wire.host.records == []
+
+
+def test_a_host_that_knows_later_records_shows_that_the_journal_is_an_old_copy(wire: Wire) -> None:
+    wire.journal.write(FAULT)
+    wire.host.claims_next_n = 7
+    wire.run()
+    assert "the journal is an old copy" in wire.desk.refusal
+    assert not wire.desk.present
+
+
+def test_a_silent_host_is_not_present(wire: Wire) -> None:
+    wire.run()
+    wire.now_ms += 9000
+    wire.session.receive(b"", wire.now_ms)
+    assert not wire.desk.present
+
+
+def test_memory_is_bounded_while_the_host_takes_nothing(wire: Wire) -> None:
+    wire.journal.write(*[FAULT] * 500)
+    wire.run(5)
+    sent = sum(len(wire.session.output(wire.now_ms)) for _ in range(100))
+    assert sent < 64 * 1024
+    assert wire.session._delivery.unacknowledged <= 32

@@ -1,0 +1,95 @@
+"""A tiny host: the protocol's other end, with records, crops and orders in memory, on any stream of bytes."""
+
+from typing import Any
+
+from recount_protocol.delivery import CONNECTED, PAYLOAD, Delivery
+from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
+from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSION, pack, unpack
+
+
+class TinyHost:
+    """Takes each record once, in order and verified, and each crop whole."""
+
+    def __init__(self, programs: dict[bytes, bytes] | None = None, *, part_bytes: int = 1000) -> None:
+        self.programs = programs or {}
+        self.part_bytes = part_bytes
+        self.introduced: dict[str, Any] = {}
+        self.records: list[bytes] = []
+        self.crops: dict[int, bytes] = {}
+        self.states: list[tuple[str, str]] = []
+        self.heard: list[str] = []
+        self.connections = 0
+        self.refuses = ""
+        self.claims_next_n = 0
+        """More records than it has, where it is not 0: what the host of an older journal would say."""
+        self._head = NO_HASH
+        self._key = b""
+        self._parts = bytearray()
+        self.delivery = self._new_delivery(1)
+
+    @staticmethod
+    def _new_delivery(boot: int) -> Delivery:
+        return Delivery(
+            VERSION, TABLE_HASH, boot, MAX_PAYLOAD_BYTES, resend_ms=300, keepalive_ms=500, dead_ms=8000
+        )
+
+    def restart(self) -> None:
+        """Start anew, with what is stored."""
+        self.delivery = self._new_delivery(self.connections + 100)
+
+    def receive(self, data: bytes, now_ms: int) -> None:
+        for kind, content in self.delivery.receive(data, now_ms):
+            if kind == CONNECTED:
+                self.connections += 1
+            elif kind == PAYLOAD and isinstance(content, bytes):
+                self._take(*unpack(content))
+
+    def send(self, kind: str, **fields: Any) -> None:
+        self.delivery.send(pack(kind, **fields))
+
+    def _take(self, kind: str, fields: dict[str, Any]) -> None:
+        self.heard.append(kind)
+        getattr(self, f"_on_{kind}")(**fields)
+
+    def _on_introduce(self, **fields: Any) -> None:
+        self.introduced = fields
+        self._key = fields["public_key"]
+        if self.refuses:
+            self.send("refused", why=self.refuses)
+            return
+        self._parts.clear()
+        missing = [n for n in self._crops_expected() if n not in self.crops]
+        self.send(
+            "welcome", next_n=self.claims_next_n or len(self.records) + 1, crop_n=min(missing, default=0)
+        )
+
+    def _crops_expected(self) -> list[int]:
+        return [n for n, data in enumerate(self.records, 1) if decode_record(data).body.get("crop_sha256")]
+
+    def _on_record(self, record: bytes, signature: bytes) -> None:
+        verify(self._key, record, signature)
+        decoded = decode_record(record)
+        if decoded.n <= len(self.records):
+            assert self.records[decoded.n - 1] == record
+            return
+        check_next(self._head, len(self.records) + 1, decoded)
+        self.records.append(record)
+        self._head = record_hash(record)
+        self.send("acknowledged", n=decoded.n)
+
+    def _on_crop_part(self, n: int, offset: int, total: int, sha256: bytes, part: bytes) -> None:
+        assert decode_record(self.records[n - 1]).body["crop_sha256"] == sha256
+        assert offset == len(self._parts)
+        self._parts += part
+        if len(self._parts) == total:
+            self.crops[n] = bytes(self._parts)
+            self._parts.clear()
+            self.send("crop_taken", n=n)
+
+    def _on_program_wanted(self, program: bytes, offset: int) -> None:
+        content = self.programs[program]
+        part = content[offset : offset + self.part_bytes]
+        self.send("program_part", program=program, offset=offset, total=len(content), part=part)
+
+    def _on_device_state(self, state: str, note: str) -> None:
+        self.states.append((state, note))
