@@ -165,7 +165,12 @@ class Board:
             for sensor in range(SENSORS)
         ]
         self._uart = UART(
-            0, baudrate=BAUD, tx=Pin(pins.UART_TX), rx=Pin(pins.UART_RX), rxbuf=RX_BUFFER_BYTES, txbuf=TX_BUFFER_BYTES
+            0,
+            baudrate=BAUD,
+            tx=Pin(pins.UART_TX),
+            rx=Pin(pins.UART_RX),
+            rxbuf=RX_BUFFER_BYTES,
+            txbuf=TX_BUFFER_BYTES,
         )
         self._watchdog: "WDT | None" = None
 

@@ -1,8 +1,8 @@
-"""Debouncing: from raw changes of the sensors' wires to edges that stand. No pins, no clock; allocates nothing.
+"""Debouncing: from raw changes of the sensors' wires to edges that stand. No pins, no clock; no allocation.
 
-A level counts once it has stood for `HOLD_US`; its edge bears the time at which it began to stand. So contacts may
-bounce and dust may flash by for less than that, and lengths are still measured from the paper's own edges. All
-sensors have the same hold, which keeps edges of different sensors in the order in which they took place.
+A level counts once it has stood for `HOLD_US`; its edge bears the time at which it began to stand. So contacts
+may bounce and dust may flash by for less than that, and lengths are still measured from the paper's own edges.
+All sensors have the same hold, which keeps edges of different sensors in the order in which they took place.
 """
 
 from feeder import EDGE_DELAY_US, SENSORS, elapsed_us
@@ -34,7 +34,7 @@ class Debouncer:
             self._since_us[sensor] = at_us
 
     def next_edge(self, now_us: int) -> int:
-        """Return the sensor with the earliest edge that stands by `now_us`, its level now in `levels`; or NONE."""
+        """Return the sensor with the earliest edge that stands by `now_us` (its level: `levels`), or NONE."""
         found = NONE
         found_age_us = HOLD_US - 1
         sensor = 0

@@ -1,23 +1,25 @@
 """The feeder's state machine: what one sheet does between the hopper and its bin. No pins, no link, no clock.
 
-Rule 1: everything that affects the state lives in this file. Rule 2: two or more sheets are never in the path.
-Rule 3: a sheet never moves past the camera without the verdict for that sheet's number.
+Rule 1: everything that affects the state lives in this file. Rule 2: two or more sheets are never in the
+path. Rule 3: a sheet never moves past the camera without the verdict for that sheet's number.
 
-Theory of operation. Three tables say it all:
+Theory of operation. Four tables say it all:
 
 * `EDGES[state][edge]` is what an edge at a sensor means in a state: an event.
-* `TRANSITIONS[state][event]` is the state that the event leads to. An event that is not there is not allowed: a
-  command is answered by `refused`, anything else is an error of this program and stops the feeder.
+* `TRANSITIONS[state][event]` is the state that the event leads to. An event that is not there is not allowed:
+  a command is answered by `refused`, anything else is an error of this program and stops the feeder.
 * `OUTPUTS[state]` is what the motors and the lamp do in a state.
+* `ACTIONS[event]` is what is measured, remembered and told besides.
 
-Code only decides which event it is where a number decides (a length, a distance, a time, a sheet's number): the
-functions named `_..._event`. Each stop reason is an event too, and all of them lead to STOPPED, where nothing moves.
+Code only decides which event it is where a number decides (a length, a distance, a time, a sheet's number):
+the functions named `_..._event` and `_tick_...`. Each stop reason is an event too, and all of them lead to
+STOPPED, where nothing moves.
 
-Counts come from the sensors alone, in every state: an entry where paper reaches the entry sensor, an exit where
-its trailing edge leaves that exit's sensor.
+Counts come from the sensors alone, in every state: an entry where paper reaches the entry sensor, an exit
+where its trailing edge leaves that exit's sensor.
 
-The motion step (`edge`, `tick`) allocates no memory: no tuple, float, closure or integer of 2**30 and more is made
-there. Times are microseconds of a counter that wraps at 2**30; lengths and positions are micrometres.
+The motion step (`edge`, `tick`) allocates no memory: no tuple, float, closure or integer of 2**30 and more is
+made there. Times are microseconds of a counter that wraps at 2**30; lengths and positions are micrometres.
 """
 
 try:
@@ -100,7 +102,20 @@ RETURNED = "returned"  # run out of the first rollers: it lies with the operator
 EXPECTED = "expected"  # an edge that belongs to what is going on and changes nothing
 NOTHING = "nothing"  # an edge without meaning in this state; it is counted all the same
 
-STEPS = (PICK_AGAIN, ENTERED, ENTERED_LATE, TAIL_IN, ARRIVED, SETTLED, AT_EXIT, LANDED, BACK_OUT, RETURNED, EXPECTED, NOTHING)
+STEPS = (
+    PICK_AGAIN,
+    ENTERED,
+    ENTERED_LATE,
+    TAIL_IN,
+    ARRIVED,
+    SETTLED,
+    AT_EXIT,
+    LANDED,
+    BACK_OUT,
+    RETURNED,
+    EXPECTED,
+    NOTHING,
+)
 
 # --- events: reasons to stop ---
 
@@ -286,7 +301,7 @@ STOP_PRESSED = "stop_pressed"
 
 COVERED_EDGES = ("", ENTRY_COVERED, CAMERA_COVERED, "", "", "", DOUBLE_SEEN, COVER_OPENED, STOP_PRESSED)
 CLEAR_EDGES = ("", ENTRY_CLEAR, CAMERA_CLEAR, "", "", "", "", "", "")
-"""The edge of a sensor by its number; "" has no meaning in any state, except the exits', which `_edge_name` finds."""
+"""The edge of a sensor by its number; "" means nothing in any state, but the exits', which `_edge_name` finds."""
 
 EDGES = {
     UNCONFIGURED: {
@@ -425,7 +440,7 @@ TICKS_HALF = const(0x20000000)
 PICK_PAUSE_US = const(200_000)  # the pick roller rests before its second try, so that the stack settles
 PICK_TRIES = const(2)
 EDGE_DELAY_US = const(3000)  # an edge is told when its level has stood so long
-RUN_OUT_UM = const(30_000)  # driven back, a sheet runs on so far past the entry sensor, out of the first rollers
+RUN_OUT_UM = const(30_000)  # so far past the entry sensor a sheet driven back is out of the first rollers
 MOTION_LIMIT_MS = const(300_000)  # no motion takes longer, whatever the parameters say
 US_PER_MS = const(1000)
 UM_PER_MM = const(1000)
@@ -523,6 +538,7 @@ class Feeder:
         self._messages = [Message() for _ in range(MESSAGES_HELD)]
         self._first = 0
         self._held = 0
+        self.messages_lost = False  # more was to be told than there is room for: the station takes nothing
 
     # --- the link ---
 
@@ -566,6 +582,7 @@ class Feeder:
     def forget_messages(self) -> None:
         """Drop what nobody is there to hear: a station that comes asks for a report."""
         self._held = 0
+        self.messages_lost = False
 
     def path_empty(self) -> bool:
         """Return whether no sensor of the path sees paper."""
@@ -611,7 +628,7 @@ class Feeder:
         if state == PICKING:
             self._tick_picking(now_us)
         elif state == ENTERING:
-            # A sheet too long for the path shows by its edges (`TAIL_IN`, `ARRIVED`); one that jams shows none.
+            # A sheet too long shows by its edges (`TAIL_IN`, `ARRIVED`); one that jams shows none.
             if self._lead_um(now_us) > self._camera_um + self._margin_um:
                 self._happen(JAM, now_us, now_us)
         elif state == DIVERTING:
@@ -658,8 +675,8 @@ class Feeder:
         if sensor == ENTRY:
             if covered:
                 # A sheet in a stopped path that comes to the entry again is being drawn out by hand.
-                drawn_out = self.state == STOPPED and (self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR)
-                if not backwards and not drawn_out:
+                in_path = self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR
+                if not backwards and not (self.state == STOPPED and in_path):
                     self.counts[ENTRIES] += 1
             elif backwards:
                 self.counts[BACK_COUNT] += 1
@@ -681,7 +698,7 @@ class Feeder:
         return self._origin_um + way_um * self.transport
 
     def _comes_late(self) -> bool:
-        """Return whether the sheet that was being picked when the feeder stopped can be the one at the entry."""
+        """Return whether the sheet under pick when the feeder stopped can be the one at the entry."""
         return self.sheet == 0 and self._picked_sheet != 0 and self._picked_sheet != self._entered_sheet
 
     def _arrived_event(self, at_us: int) -> str:
@@ -829,9 +846,8 @@ class Feeder:
 
     def _tell(self, name: str, sheet: int, value: int, command: str = "") -> None:
         if self._held == MESSAGES_HELD:
-            # The station takes nothing: it is as good as silent, and will ask for a report when it comes again.
-            self._first = (self._first + 1) % MESSAGES_HELD
-            self._held -= 1
+            self.messages_lost = True
+            return
         message = self._messages[(self._first + self._held) % MESSAGES_HELD]
         message.name = name
         message.sheet = sheet
@@ -910,7 +926,7 @@ class Feeder:
 
 
 ACTIONS = {
-    # What belongs to an event besides its transition; a stop has its own. Events that are not here do no more.
+    # A stop has its own, `_stop`; in STOPPED, later reasons come here. Events that are not here do no more.
     ASK: Feeder._on_ask,
     CONFIGURE: Feeder._on_configure,
     HALT: Feeder._on_halt,

@@ -126,6 +126,12 @@ class Program:
         if not self._link.connected:
             self._feeder.forget_messages()
             return False
+        if self._feeder.messages_lost:
+            # The station does not take what it is told: it is as good as silent, and must begin anew.
+            self._link.reset()
+            self._feeder.silent(now_us())
+            self._feeder.forget_messages()
+            return True
         told = False
         while self._link.can_send:
             message = self._feeder.next_message()
@@ -143,7 +149,8 @@ class Program:
             return feeder_messages.encode(name, **feeder.parameters)
         if name == "refused":
             kind = feeder_messages.MESSAGES[message.command][0]
-            return feeder_messages.encode(name, kind=kind, sheet=message.sheet, state=STATES.index(feeder.state))
+            state = STATES.index(feeder.state)
+            return feeder_messages.encode(name, kind=kind, sheet=message.sheet, state=state)
         if name == "report":
             return feeder_messages.encode(
                 name,
@@ -185,7 +192,7 @@ class Program:
 
     def _keep_protective(self) -> None:
         count = self._protective_now()
-        self._protective_landed = self._feeder.landed_total  # also if writing fails: one fault, not one each turn
+        self._protective_landed = self._feeder.landed_total  # also if writing fails: not a fault each turn
         if count != protective.UNREADABLE:
             self._protective = count
             protective.write(count)

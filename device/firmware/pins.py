@@ -1,4 +1,4 @@
-"""Which wire is on which GPIO of the Pico. Plain numbers, read by the board, the simulator and the wiring guide.
+"""Which wire is on which GPIO of the Pico: plain numbers for the board, the simulator and the wiring guide.
 
 Inputs are active high after the board's own conditioning: 1 means what the name says.
 """

@@ -1,12 +1,13 @@
 """The dialogue of a simulated board with its world: one JSON line each way, whenever the firmware waits.
 
-    board -> world  {"out": [[gpio, value], ...], "pulse": [[gpio, steps_per_s], ...], "tx": "hex", "wait_us": n}
-                    also "wdt_ms": n when the watchdog was armed or fed, "reset": true as the last line of a reset
+    board -> world  {"out": [[gpio, value], ...], "pulse": [[gpio, steps_per_s], ...], "tx": "hex",
+                     "wait_us": n}
+                    also "wdt_ms": n when the watchdog was armed or fed; "reset": true as the last line
     world -> board  {"now_us": t, "in": [[gpio, value, t_us], ...], "rx": "hex"}
 
-The shims of `machine`, `time` and `rp2` keep what the firmware does in here until it waits. Between two waits no time
-passes. What the firmware's motion step may do allocates nothing here either, so that it can be tested under
-`micropython.heap_lock`.
+The shims of `machine`, `time` and `rp2` keep what the firmware does in here until it waits. Between two waits no
+time passes. What the firmware's motion step may do allocates nothing here either, so that it can be tested
+under `micropython.heap_lock`.
 """
 
 import json
@@ -77,8 +78,8 @@ class Dialogue:
     def idle(self):
         """Wait as `machine.idle` does: until something happens, or a moment.
 
-        The chip's moment is a millisecond. Here each wait costs real time, so it is short only while something may
-        be settling (debouncing, a reply); edges and bytes end a wait at once all the same.
+        The chip's moment is a millisecond. Here each wait costs real time, so it is short only while something
+        may be settling (debouncing, a reply); edges and bytes end a wait at once all the same.
         """
         self.wait(STIRRED_IDLE_US if self.now_us - self._stirred_us < STIRRED_US else IDLE_US)
 

@@ -6,6 +6,7 @@ import uos
 
 TOLD_EVERY_US = 100000
 
+
 class Pin:
     IN = 0
     OUT = 1

@@ -1,6 +1,6 @@
 """`os` of a simulated board: the interpreter's own, with random numbers that its seed repeats.
 
-RECOUNT_BOARD_SEED holds the seed, another one at each start of the board; without it numbers are truly random.
+RECOUNT_BOARD_SEED holds the seed, another one at each start of the board; without it numbers are random.
 """
 
 from binascii import crc32

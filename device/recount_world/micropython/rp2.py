@@ -33,7 +33,7 @@ class Instruction:
 
 
 class Program:
-    """An assembled PIO program of `set(pins, n)`, `out(x, 32)` and `jmp`: all that our step generator uses."""
+    """A PIO program of `set(pins, n)`, `out(x, 32)` and `jmp`: all that our step generator uses."""
 
     def __init__(self, function):
         self.instructions = []
@@ -108,7 +108,7 @@ class Program:
                     place = self.wrap_to
 
     def cycles_per_step(self):
-        """Return the cycles between two steps; raises ValueError if they are uneven or not one more than a word says."""
+        """Return the cycles between two steps; raises ValueError if they are uneven or too many or few."""
         edges = self.rising_edges(TRIAL_WORDS)
         if len(edges) != sum([word + 1 for word in TRIAL_WORDS]):
             raise ValueError("the step generator makes another number of steps than its words say")

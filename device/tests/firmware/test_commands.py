@@ -184,3 +184,18 @@ def test_the_watchdog_watches_from_the_first_measures_on(tmp_path: Path) -> None
         bench.configure()
         bench.run(10)
         assert bench.watchdog_ms == 2000
+
+
+def test_a_flood_of_commands_is_answered_or_ends_the_connection(tmp_path: Path) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        assert bench.station is not None
+        bench.ask("feed", "at_camera", sheet=1)
+        for _ in range(400):
+            while bench.station.can_send:
+                bench.say("ask")
+            bench.turn()
+        bench.until(lambda: bench.station is not None and bench.station.connected)
+        bench.run(200)
+        assert bench.state() in {"at_camera", "stopped"}
+        assert bench.report()["counts"] == (1, 0, 0, 0, 0)
+        assert not bench.was_reset

@@ -181,3 +181,14 @@ def test_debouncing_passes_on_what_stands_in_order_of_time(changes: list[tuple[i
                 expected.append((at_us, sensor, level))
     assert sorted(edges) == sorted(expected)
     assert [edge[0] for edge in edges] == sorted(edge[0] for edge in edges)
+
+
+def test_what_there_is_no_room_to_tell_is_noticed_and_nothing_told_before_is_lost() -> None:
+    one = a_feeder_in(feeder.READY)
+    for sheet in range(1, feeder.MESSAGES_HELD + 1):
+        one.command("divert", {"sheet": sheet, "exit": 0}, 0)
+    assert not one.messages_lost
+    one.command("ask", {}, 0)
+    assert one.messages_lost
+    assert [one.next_message().sheet for _ in range(feeder.MESSAGES_HELD)] == list(range(1, 17))
+    assert one.next_message() is None
