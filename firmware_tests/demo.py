@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from firmware_tests.day import ANN, BOB, COMMANDS, COORDINATOR, Day, DayError
+from firmware_tests.day import ANN, BOB, COMMANDS, COORDINATOR, Day, DayError, toml_lines, toml_table
 from firmware_tests.deck_truth import (
     PILES,
     misplaced,
@@ -28,45 +28,36 @@ from firmware_tests.deck_truth import (
 )
 from recount_ballots.__main__ import progress_line
 from recount_ballots.deck import Deck, read_deck
+from recount_ballots.design import Contest
 from recount_ballots.errors import BallotError
-from recount_ballots.render import picture_name, render_deck
+from recount_ballots.render import MM_PER_INCH, picture_name, render_deck
+from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
+from recount_world.errors import WorldGone
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-BALLOTS = REPOSITORY / "images" / "ballots" / "fairview"
+FAIRVIEW = REPOSITORY / "images" / "ballots" / "fairview"
 WORK = REPOSITORY / "work"
 DEVICES = ("alpha", "beta")
+SIDES = ("D", "R")
+"""The parties to the recount: options of the contest, and the sides of the people who act."""
 PATIENCE_S = 420.0
 """For the scanning of all sheets: some 40 seconds on a quiet machine."""
-
-ORDER = """\
-contest = "delegates-52"
-title = "Member, House of Delegates, 52nd District"
-locality = "Fairview County"
-vote_for = 1
-[[side]]
-key = "D"
-name = "Cora Whitlock"
-[[side]]
-key = "R"
-name = "Oscar Radford"
-[[precinct]]
-id = "101"
-name = "Courthouse"
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; return 0 only when nothing differs from the truth."""
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--once", action="store_true", help="end by itself, as with ONCE=1")
-    once = parser.parse_args(arguments).once
+    parser.add_argument("--deck", type=Path, default=FAIRVIEW, help="the deck's folder")
+    parser.add_argument("--work", type=Path, default=WORK, help="where pictures and statement are kept")
+    args = parser.parse_args(arguments)
     for number in _SIGNALS:
         signal.signal(number, _leave)
     folder = Path(tempfile.mkdtemp(prefix="recount-"))
     try:
-        result = _demo(folder, once=once)
-    except (DayError, BallotError) as error:
+        result = _demo(folder, args.deck, args.work, once=args.once)
+    except (DayError, BallotError, WorldGone, OSError) as error:
         print(f"\ndemo: {error}\nThe logs are in {folder}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -91,31 +82,53 @@ def say(what: str, words: str) -> None:
     print(f"{what:<14}{words}", flush=True)
 
 
-def _demo(folder: Path, *, once: bool) -> int:
-    deck = read_deck(BALLOTS)
-    pictures = WORK / "fairview"
-    drawn = render_deck(BALLOTS, pictures, progress=progress_line("drawing ballots"))
-    say(
-        "ballots",
-        f"{deck.title}: {len(deck.sheets)} sheets, {'now' if drawn else 'already'} drawn in {pictures}",
-    )
-    program = build_program(folder)
-    with Day(folder, ORDER, program) as day:
+def _demo(folder: Path, deck_folder: Path, work: Path, *, once: bool) -> int:
+    deck = read_deck(deck_folder)
+    pictures = work / deck_folder.name
+    drawn = render_deck(deck_folder, pictures, progress=progress_line("drawing ballots"))
+    when = "now" if drawn else "already"
+    say("ballots", f"{deck.title}: {len(deck.sheets)} sheets, {when} drawn in {pictures}")
+    program = build_program(folder, deck)
+    with Day(folder, order_of(deck), program) as day:
         day.open_host()
         say("live page", day.page)
-        found = recount(day, deck, pictures)
+        found = recount(day, deck, pictures, work / f"statement-{deck.precinct}.pdf")
         for difference in found:
             say("DIFFERENCE", difference)
-        say("result", "everything is as the deck says" if not found else f"{len(found)} differences")
+        say("result", "everything is as the deck says" if not found else f"differences: {len(found)}")
         if not once:
             stay(day)
     return 1 if found else 0
 
 
-def build_program(folder: Path) -> Path:
+def contest_of(deck: Deck) -> Contest:
+    """Return the contest under recount."""
+    design = deck.ballots.designs[deck.precinct]
+    return next(c for c in (*design.front, *design.back) if c.key == deck.ballots.recount)
+
+
+def order_of(deck: Deck) -> str:
+    """Return the recount court's order, as the host reads it."""
+    design, contest = deck.ballots.designs[deck.precinct], contest_of(deck)
+    head = {
+        "contest": contest.key,
+        "title": contest.title,
+        "locality": design.locality,
+        "vote_for": contest.vote_for,
+    }
+    sides = [
+        toml_table("side", {"key": candidate.key, "name": candidate.name})
+        for candidate in contest.candidates
+        if candidate.key in SIDES
+    ]
+    name = design.precinct.removeprefix(f"{deck.precinct} ")
+    return toml_lines(head) + "".join(sides) + toml_table("precinct", {"id": deck.precinct, "name": name})
+
+
+def build_program(folder: Path, deck: Deck) -> Path:
     """Build the contest program from the blank ballot with the real command."""
-    program = folder / "delegates-52.program"
-    words = ["program", "build", str(BALLOTS / "spec.toml"), "-o", str(program)]
+    program = folder / f"{deck.ballots.recount}.program"
+    words = ["program", "build", str(deck.ballots.folder / "spec.toml"), "-o", str(program)]
     built = subprocess.run([COMMANDS / "recount-host", *words], capture_output=True, text=True, check=False)
     if built.returncode != 0:
         raise DayError(f"recount-host {' '.join(words)}: {built.stderr.strip()}")
@@ -124,53 +137,53 @@ def build_program(folder: Path) -> Path:
     return program
 
 
-def recount(day: Day, deck: Deck, pictures: Path) -> list[str]:
+def recount(day: Day, deck: Deck, pictures: Path, statement: Path) -> list[str]:
     """Let people and devices recount the precinct; return every difference from the deck's truth."""
     precinct = deck.precinct
-    set_up(day, deck, pictures)
+    load(day, deck, pictures)
     stack = sum(len(table.control.positions()["hopper"]) for table in day.tables.values())
     day.count(precinct, "H", stack)
-    say("people", f"two persons counted the stack, each alone: H = {stack}")
+    say("people", f"{ANN} and {BOB} counted the stack, each alone: H is locked")
+    day.assign(precinct, *DEVICES)
+    say("people", f"precinct {precinct} is given to {' and '.join(DEVICES)}, mode training")
     scan(day, deck)
     day.does("finish-scanning", precinct, "--by", COORDINATOR)
-    say("people", "scanning is finished; two persons count each pile, blind")
+    say("people", "scanning is finished; each pile is counted by both, blind")
     day.count_piles(precinct)
     piles = {name: _piles(table.control.positions()) for name, table in day.tables.items()}
     found = misplaced(deck, piles.values())
 
     told = day.does("reconcile", precinct, "--by", COORDINATOR)
     for name, holds in told["identities"].items():
-        say("reconcile", f"{name} {'holds' if holds else 'FAILS'}")
+        say("reconcile", f"{name} {'holds' if holds else 'FAILS'}: {MEANINGS[name]}")
         found += [] if holds else [f"identity {name} fails"]
     figures = day.does("figures", precinct, "--by", COORDINATOR)["figures"]
-    tell_figures(figures)
+    tell_figures(deck, figures)
     found += wrong_figures(deck, list(piles.values()), figures)
     found += wrong_reasons(deck, piles, day.does("notices", precinct)["notices"])
     found += wrong_returns(deck, returns(day))
     if not all(told["identities"].values()):
         return found  # the law sends the whole precinct to hand count: no statement of the scanners' figures
-    return found + statement(day, deck, list(piles.values()))
+    return found + print_statement(day, deck, list(piles.values()), statement)
 
 
-def set_up(day: Day, deck: Deck, pictures: Path) -> None:
-    """Put half of the stack before each device and give both the precinct, in training mode."""
+def load(day: Day, deck: Deck, pictures: Path) -> None:
+    """Put half of the stack into the hopper of each device."""
     half = -(-len(deck.sheets) // len(DEVICES))
     for n, name in enumerate(DEVICES):
         own = deck.sheets[n * half : (n + 1) * half]
         sheets = [
             {
                 "id": sheet.id,
-                "front": str(pictures / picture_name(sheet, "front")),
+                "front": str((pictures / picture_name(sheet, "front")).absolute()),
                 "turned": sheet.turned,
-                "length_mm": round(deck.ballots.designs[sheet.style].height_in * 25.4, 1),
+                "length_mm": round(deck.ballots.designs[sheet.style].height_in * MM_PER_INCH, 1),
             }
             for sheet in own
         ]
         faults = [{"sheet": sheet.id, **sheet.fault} for sheet in own if sheet.fault]
         day.add_table(name, sheets, faults, duplex=False)
         say("device", f"{name} is ready with {len(own)} sheets in its hopper")
-    day.assign(deck.precinct, *DEVICES)
-    say("people", f"precinct {deck.precinct} is given to {' and '.join(DEVICES)}, mode training")
 
 
 def scan(day: Day, deck: Deck) -> None:
@@ -202,34 +215,36 @@ def returns(day: Day) -> list[Sequence[str]]:
         return [record.body["reasons"] for record in ledger.records() if record.kind == "sheet_returned"]
 
 
-def tell_figures(figures: Mapping[str, Any]) -> None:
+def tell_figures(deck: Deck, figures: Mapping[str, Any]) -> None:
     """Print the figures, now that they may be shown."""
-    say("people", f"H {figures['stack']}  x {figures['not_accepted_pile']}  R {figures['rerun']}")
-    say("devices", f"C {figures['counted']}  S {figures['set_aside']}  X {figures['not_accepted']}")
-    say(
-        "people",
-        f"c {figures['counted_pile']}  s {figures['set_aside_pile']}  x {figures['not_accepted_pile']}",
-    )
-    say("votes", ", ".join(f"{key} {votes}" for key, votes in figures["votes"].items()))
-    say("set aside", ", ".join(f"{word} {n}" for word, n in figures["set_aside_reasons"].items()))
-    say("not accepted", ", ".join(f"{word} {n}" for word, n in figures["not_accepted_reasons"].items()))
+    names = {candidate.key: candidate.name for candidate in contest_of(deck).candidates}
+    for who, line in (
+        ("people", "H {stack}  x {not_accepted_pile}  R {rerun}"),
+        ("devices", "C {counted}  S {set_aside}  X {not_accepted}"),
+        ("people", "c {counted_pile}  s {set_aside_pile}  x {not_accepted_pile}"),
+    ):
+        say(who, line.format_map(figures))
+    say("votes", ", ".join(f"{names[key]} {votes}" for key, votes in figures["votes"].items()))
+    say("set aside", _in_words(figures["set_aside_reasons"]))
+    say("not accepted", _in_words(figures["not_accepted_reasons"]))
 
 
-def statement(day: Day, deck: Deck, piles: list[dict[str, list[str]]]) -> list[str]:
+def _in_words(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{word.replace('_', ' ')} {number}" for word, number in numbers.items())
+
+
+def print_statement(
+    day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequence[str]]], path: Path
+) -> list[str]:
     """Let both officials decide every ballot put aside and print the statement; return its differences."""
     precinct = deck.precinct
     find = people_find(deck, piles)
     day.count(precinct, "p", 0)
     day.count(precinct, "o", find.without_contest)
     told = day.hand_count(precinct, find.outcomes)
-    outcomes = ", ".join(f"{outcome} {ballots}" for outcome, ballots in find.outcomes.items())
-    say(
-        "people",
-        f"both officials decide what was put aside: {outcomes}; {find.without_contest} lack the contest",
-    )
-    say("reconcile", f"hand count {told['hand_count']}")
-    WORK.mkdir(exist_ok=True)
-    path = WORK / f"statement-{precinct}.pdf"
+    say("people", f"both officials decide the ballots put aside: {_in_words(find.outcomes)}")
+    say("people", f"not accepted because they lack the contest: o = {find.without_contest}")
+    say("hand count", told["hand_count"])
     printed = day.does("statement", precinct, "-o", str(path), "--by", ANN, "--by", BOB)
     for row in (*printed["parties"], *printed["others"]):
         say("statement", f"{row['name']}: {row['accepted']} + {row['by_hand']} = {row['total']}")
