@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from recount_world.calls import CONTROL, STATION
 from recount_world.errors import CallError, WorldGone
-from recount_world.wire import encode, receive_message
+from recount_world.wire import receive_message, send_message
 
 
 class Waited(NamedTuple):
@@ -204,7 +204,7 @@ class WorldClient:
     def _send(self, message: Mapping[str, object]) -> None:
         try:
             with self._sending:
-                self._socket.sendall(encode(message))
+                send_message(self._socket, message)
         except OSError as error:
             raise WorldGone(f"the simulated device is gone: {error}") from error
 

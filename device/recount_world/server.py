@@ -15,8 +15,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from recount_world.auto_operator import Panel
@@ -28,7 +29,7 @@ from recount_world.paper import Sheet
 from recount_world.pins import INPUTS
 from recount_world.port import PseudoPort
 from recount_world.script import read_sheet
-from recount_world.wire import MessageReader, encode
+from recount_world.wire import MessageReader, send_message
 from recount_world.world import World
 
 BURST_EVENTS = 200
@@ -234,8 +235,10 @@ class Server:
             self._send(client, {"ok": True, **answer} if "error" not in answer else answer)
 
     def _send(self, client: Client, message: Mapping[str, object]) -> None:
+        sides = [side for key in ("front", "back") if isinstance(side := message.get(key), dict)]
+        room = sum(side["bytes"].nbytes for side in cast("list[dict[str, Any]]", sides))
         try:
-            client.connection.sendall(encode(message))
+            send_message(client.connection, message, room + 4096)
         except OSError:
             self._drop(client)
 
@@ -376,7 +379,8 @@ def _done(nothing: None) -> dict[str, Any]:
 
 
 def _side(page: NDArray[Any]) -> dict[str, Any]:
-    return {"width": page.shape[1], "height": page.shape[0], "bytes": page.tobytes()}
+    pixels = np.ascontiguousarray(page).data.cast("B")
+    return {"width": page.shape[1], "height": page.shape[0], "bytes": pixels}
 
 
 def _set_one(world: World, name: str, value: object) -> None:

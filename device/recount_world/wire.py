@@ -12,16 +12,24 @@ from recount_world.errors import CallError
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 """Two pages of a large ballot at 300 dpi, uncompressed, fit four times over."""
 
+SMALL_BYTES = 65536
+
 _LENGTH = struct.Struct(">I")
 
 
-def encode(message: Mapping[str, object]) -> bytes:
-    """Return the frame of one message."""
-    body = cast("bytes", msgpack.packb(message, use_bin_type=True))
-    return _LENGTH.pack(len(body)) + body
+def send_message(connection: socket.socket, message: Mapping[str, object], room: int = 4096) -> None:
+    """Send one message as a frame; `room` is about how many bytes it takes, where it takes many."""
+    body = cast("bytes", msgpack.Packer(use_bin_type=True, buf_size=room).pack(message))
+    header = _LENGTH.pack(len(body))
+    if len(body) <= SMALL_BYTES:
+        connection.sendall(header + body)
+    else:
+        # Two sends are cheaper than to copy pictures once more.
+        connection.sendall(header)
+        connection.sendall(body)
 
 
-def decode_body(body: bytes) -> dict[str, Any]:
+def decode_body(body: bytes | bytearray) -> dict[str, Any]:
     """Return the message in a frame's body. Raises CallError where it is no msgpack map with text keys."""
     try:
         message = msgpack.unpackb(body, raw=False, strict_map_key=True)
@@ -64,7 +72,7 @@ class MessageReader:
         return messages
 
 
-def receive_exactly(connection: socket.socket, count: int) -> bytes:
+def receive_exactly(connection: socket.socket, count: int) -> bytearray:
     """Return `count` bytes from a blocking socket, or fewer where the other end closed it."""
     buffer = bytearray(count)
     view = memoryview(buffer)
@@ -74,7 +82,7 @@ def receive_exactly(connection: socket.socket, count: int) -> bytes:
         if got == 0:
             break
         filled += got
-    return bytes(view[:filled])
+    return buffer if filled == count else bytearray(view[:filled])
 
 
 def receive_message(connection: socket.socket) -> dict[str, Any] | None:
