@@ -254,8 +254,8 @@ def print_statement(
 
 def stay(day: Day) -> None:
     """Keep the live page up until Ctrl-C."""
-    say("live page", f"{day.page} stays up until Ctrl-C")
     try:
+        say("live page", f"{day.page} stays up until Ctrl-C")
         while True:
             day.host.check()
             time.sleep(0.5)

@@ -1,4 +1,4 @@
-"""The demo on a small deck: it ends with 0 when all is right, never with a lie in the deck or a dead child."""
+"""The demo on a small deck: 0 when all is right, not so with a lie in the deck or a dead child."""
 
 import os
 import shutil
