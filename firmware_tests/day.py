@@ -25,6 +25,8 @@ from recount_world.errors import WorldGone
 
 LOOK_S = 0.05
 """How often a condition is looked at."""
+FOLD_S = 0.3
+"""How often one is looked at that reads the whole ledger."""
 PATIENCE_S = 50.0
 
 COMMANDS = Path(sys.executable).parent
@@ -41,7 +43,9 @@ class DayError(Exception):
     """Something of the day went otherwise than it must; one sentence, with the end of a log if it helps."""
 
 
-def wait_until(what: str, ask: Callable[[], Answer | None], patience_s: float = PATIENCE_S) -> Answer:
+def wait_until(
+    what: str, ask: Callable[[], Answer | None], patience_s: float = PATIENCE_S, look_s: float = LOOK_S
+) -> Answer:
     """Return the first true answer of `ask`; raises DayError when it does not come in time."""
     end = time.monotonic() + patience_s
     while True:
@@ -50,7 +54,7 @@ def wait_until(what: str, ask: Callable[[], Answer | None], patience_s: float = 
             return answer
         if time.monotonic() > end:
             raise DayError(f"waited {patience_s:.0f} s in vain: {what}")
-        time.sleep(LOOK_S)
+        time.sleep(look_s)
 
 
 @dataclass
@@ -283,7 +287,7 @@ class Day:
             return standing.count("closed") == closed and "open" not in standing
 
         try:
-            wait_until(f"{closed} closed batches", done, patience_s)
+            wait_until(f"{closed} closed batches", done, patience_s, FOLD_S)
         except DayError as error:
             shown = {name: table.panel() for name, table in self.tables.items()}
             raise DayError(f"{error}; batches {self.batches(precinct)}; panels {shown}") from error
