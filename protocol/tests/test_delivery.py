@@ -1,5 +1,7 @@
 """Delivery over a virtual wire and clock: exactly once, in order, bounded, or lost and said so."""
 
+from struct import pack
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -473,3 +475,24 @@ def test_remembered_tags_are_few():
     tags = [end._tag((1, 1), (2, 1), high * WORD, 0) for high in range(100)]
     assert len(set(tags)) == 100
     assert len(end._tags) <= 8
+
+
+def test_before_anyone_was_heard_even_a_forged_tag_is_stale():
+    end = an_end(1)
+    forged = pack("<BIHH", 2, end._tag((0, 0), end._me, 0, 0), 0, 0) + b"payload"
+    assert end.receive(encode_frame(forged), 0) == []
+    assert end.stats["stale"] == 1
+
+
+def test_the_round_trip_is_never_measured_on_what_was_sent_twice():
+    pair = a_pair(resend_ms=40)
+    pair.connect()
+    pair.run(10)
+    pair.left.send(b"twice")
+    pair.left.output(pair.now_ms)  # lost
+    pair.run(60)
+    assert pair.left.unacknowledged == 0
+    assert pair.left._round_trip_8ms is None
+    pair.left.send(b"once")
+    pair.run(60)
+    assert pair.left._round_trip_8ms == 8 * 6  # there and back, 3 ms each
