@@ -516,6 +516,7 @@ class Feeder:
         self._exit = NO_EXIT  # where it was sent
         self._length_um = 0  # 0: its trailing edge has not passed the entry
         self._at_exit = False
+        self._lying = bytearray(SENSORS)  # 1: at the stop it lay over this exit's sensor
         self._back_out = False
         self._back_barred = False  # judged, or the path was touched: not to be driven back
         self._tries = 0
@@ -523,7 +524,7 @@ class Feeder:
         # where its leading edge was, past the entry sensor, at a time: by the motor's steps
         self._origin_um = 0
         self._origin_us = 0
-        self._since_us = 0  # when the present state, try or pause began
+        self._since_us = 0  # when the present motion, try, pause or stop began
         self._settled = True  # the diverter has stood long enough where it is
         # the path's measures
         self._camera_um = 0
@@ -602,14 +603,14 @@ class Feeder:
     def edge(self, sensor: int, covered: bool, at_us: int, now_us: int) -> None:
         """Take note that `sensor` changed at `at_us`; the motors can be changed from `now_us` on."""
         self.levels[sensor] = 1 if covered else 0
-        self._count(sensor, covered)
+        self._count(sensor, covered, at_us)
         name = self._edge_name(sensor, covered)
         if name != "":
             event = EDGES[self.state][name]
             if event == ARRIVED:
                 event = self._arrived_event(at_us)
-            elif event == AT_EXIT:
-                event = self._at_exit_event(at_us)
+            elif event == AT_EXIT or event == WRONG_EXIT:
+                event = self._at_exit_event(event, at_us)
             elif self.state == STOPPED and name == ENTRY_COVERED and self._comes_late():
                 event = ENTERED_LATE
             self._happen(event, at_us, now_us)
@@ -669,19 +670,31 @@ class Feeder:
         elif lead_um < -self._margin_um:
             self._happen(JAM, now_us, now_us)
 
-    def _count(self, sensor: int, covered: bool) -> None:
+    def _count(self, sensor: int, covered: bool, at_us: int) -> None:
         """Count what the edge says, in every state; paper that runs backwards neither enters nor lands."""
         backwards = self.transport == REVERSE
         if sensor == ENTRY:
             if covered:
                 # A sheet in a stopped path that comes to the entry again is being drawn out by hand.
-                in_path = self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR
-                if not backwards and not (self.state == STOPPED and in_path):
+                if not backwards and not (self.state == STOPPED and self._sheet_in_path()):
                     self.counts[ENTRIES] += 1
             elif backwards:
                 self.counts[BACK_COUNT] += 1
-        elif EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED and not covered and not backwards:
-            self.counts[FIRST_EXIT_COUNT + sensor - EXIT_COUNTED] += 1
+        elif EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED:
+            if not covered and not backwards and not self._drawn_from_exit(sensor, at_us):
+                self.counts[FIRST_EXIT_COUNT + sensor - EXIT_COUNTED] += 1
+            self._lying[sensor] = 0
+
+    def _sheet_in_path(self) -> bool:
+        """Return whether the stopped path holds a sheet that was counted as an entry, in this boot or before."""
+        return self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR
+
+    def _drawn_from_exit(self, sensor: int, at_us: int) -> bool:
+        """Return whether the sheet that lay over this exit's sensor at the stop is taken away by hand.
+
+        People say where such a sheet went; the sensor cannot. What comes to the sensor after the stop is counted.
+        """
+        return self.state == STOPPED and self._lying[sensor] == 1 and elapsed_us(at_us, self._since_us) > 0
 
     def _edge_name(self, sensor: int, covered: bool) -> str:
         if EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED:
@@ -707,10 +720,10 @@ class Feeder:
             return UNEXPECTED_SHEET
         return OVER_LONG if self.levels[ENTRY] else ARRIVED
 
-    def _at_exit_event(self, at_us: int) -> str:
-        """Paper at the bin: too early, and it is not the sheet that was under the camera."""
+    def _at_exit_event(self, event: str, at_us: int) -> str:
+        """Paper at a bin: too early, and it is not the sheet that was under the camera."""
         gone_um = self._lead_um(at_us) - self._camera_um
-        return UNEXPECTED_SHEET if gone_um < self._exit_um - self._margin_um else AT_EXIT
+        return UNEXPECTED_SHEET if gone_um < self._exit_um - self._margin_um else event
 
     # --- one event ---
 
@@ -722,7 +735,7 @@ class Feeder:
         self._move_origin(now_us)
         self.state = TRANSITIONS[before][event]
         if self.state == STOPPED and before != STOPPED:
-            self._stop(event)
+            self._stop(event, now_us)
         elif event in ACTIONS:
             ACTIONS[event](self, at_us, now_us)
         self._set_outputs()
@@ -734,12 +747,23 @@ class Feeder:
         self.powered = outputs[2]
         self.lamp = outputs[3]
 
-    def _stop(self, event: str) -> None:
+    def _stop(self, event: str, now_us: int) -> None:
         self._pausing = False
+        self._since_us = now_us
         self.reason = REASONS.index(event)
         if self._entered_sheet != self.sheet:
             self.sheet = 0  # it was only to be picked: as far as the sensors tell, it is still in the hopper
+        self._note_lying()
         self._tell("stopped", self.sheet, self.reason)
+
+    def _note_lying(self) -> None:
+        """Note over which exit's sensor the sheet lies at the stop. Other paper at an exit is not that sheet."""
+        at_start = REASONS[self.reason] == PATH_NOT_CLEAR
+        sensor = EXIT_COUNTED
+        while sensor <= EXIT_NOT_ACCEPTED:
+            sent_there = self.sheet != 0 and self._at_exit and sensor - EXIT_COUNTED == self._exit
+            self._lying[sensor] = self.levels[sensor] if sent_there or at_start else 0
+            sensor += 1
 
     def _on_ask(self, at_us: int, now_us: int) -> None:
         self._tell("report", self.sheet, 0)

@@ -10,11 +10,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from device.tests.firmware.bench import (
-    CAMERA_TO_EXIT_MM,
     CONFIGURATION,
     COVER,
     ENABLE,
-    ENTRY_TO_CAMERA_MM,
     REVERSE,
     Bench,
     Sheet,
@@ -64,10 +62,13 @@ class Watch:
     entered: list[int] = field(default_factory=list[int])
     landed: list[int] = field(default_factory=list[int])
     judged: int = 0
+    lying: set[int] = field(default_factory=set[int])
+    """Exits that the sheet in the path lay over when the feeder stopped."""
 
     def take(self, step: tuple[str, int, Any]) -> None:
         kind, first, second = step
         one = self.feeder
+        state = one.state
         self.now_us += 5000
         if kind == "edge":
             self._count(first, second)
@@ -89,6 +90,9 @@ class Watch:
                 assert before == (feeder.AT_CAMERA, first)
                 self.judged = first
         one.tick(self.now_us % (1 << 30))
+        if one.state == feeder.STOPPED != state:
+            here = state == feeder.LEAVING and one.sheet and one.levels[3 + one._exit] and one._at_exit
+            self.lying = {3 + one._exit} if here else set()
         self._listen()
         self._check()
 
@@ -102,7 +106,8 @@ class Watch:
         elif sensor == feeder.ENTRY:
             self.counts[4] += backwards
         elif sensor in {3, 4, 5} and not covered:
-            self.counts[sensor - 2] += not backwards
+            self.counts[sensor - 2] += not backwards and sensor not in self.lying
+        self.lying.discard(sensor)
 
     def _listen(self) -> None:
         while (message := self.feeder.next_message()) is not None:
@@ -274,12 +279,8 @@ class Day:
         bench.paper.path.clear()
 
     def _clear_path(self) -> None:
-        """Take the paper out; what lies half in a bin goes into that bin."""
-        for sheet in self.bench.paper.path:
-            if sheet.covers(ENTRY_TO_CAMERA_MM + CAMERA_TO_EXIT_MM):
-                self.bench.paper.landed.append(sheet.exit or 0)
-            elif sheet.lead_mm >= 0:
-                self.by_hand += 1
+        """Take the paper out, also what lies half in a bin."""
+        self.by_hand += sum(sheet.lead_mm >= 0 for sheet in self.bench.paper.path)
         self.bench.paper.path.clear()
 
     def check(self) -> None:

@@ -258,6 +258,58 @@ def test_a_sheet_in_the_wrong_bin_is_counted_there_and_stops(tmp_path: Path) -> 
         assert bench.ask("clear", "cleared")["counts"] == (1, 1, 0, 0, 0)
 
 
+@pytest.mark.parametrize("where", ["picking", "entering", "at_camera", "leaving", "backing"])
+@pytest.mark.parametrize("exit_", [COUNTED, SET_ASIDE])
+def test_a_sheet_slipped_past_the_camera_is_counted_whatever_goes_on(
+    tmp_path: Path, where: str, exit_: int
+) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        WHERE[where](bench)
+        bench.heard.clear()
+        bench.paper.held[EXITS[exit_]] = 1
+        assert bench.stop_reason() == "unexpected_sheet"
+        bench.paper.held[EXITS[exit_]] = 0
+        bench.run(50)
+        assert bench.report()["counts"][1 + exit_] == 1
+
+
+@pytest.mark.parametrize("cause", [cover_opens, halt_is_sent])
+def test_a_sheet_drawn_from_a_bins_mouth_after_a_stop_has_not_landed(
+    tmp_path: Path, cause: Callable[[Bench], str]
+) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        to_leaving(bench)
+        bench.until(lambda: bench.paper.path[0].lead_mm > 700)
+        cause(bench)
+        bench.hear("stopped")
+        bench.paper.path.clear()
+        bench.paper.held.clear()
+        bench.run(20)
+        assert bench.ask("clear", "cleared")["counts"] == (1, 0, 0, 0, 0)
+
+
+def test_a_sheet_slipped_into_a_bin_during_a_stop_is_counted(tmp_path: Path) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        to_leaving(bench)
+        bench.until(lambda: bench.paper.path[0].lead_mm > 700)
+        bench.ask("halt", "stopped")
+        bench.paper.path.clear()
+        for level in (0, 1, 0):
+            bench.paper.held[EXITS[COUNTED]] = level
+            bench.run(50)
+        assert bench.ask("clear", "cleared")["counts"] == (1, 1, 0, 0, 0)
+
+
+def test_a_sheet_on_a_bins_sensor_at_power_on_is_for_people(tmp_path: Path) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        to_leaving(bench)
+        bench.until(lambda: bench.paper.path[0].lead_mm > 700)
+        bench.restart()
+        bench.paper.path.clear()
+        bench.run(20)
+        assert bench.ask("clear", "cleared")["counts"] == (0, 0, 0, 0, 0)
+
+
 @pytest.mark.parametrize("gpio", [ENTRY, CAMERA, *EXITS])
 def test_paper_where_none_can_be_stops_a_ready_feeder(tmp_path: Path, gpio: int) -> None:
     with a_ready_feeder(tmp_path) as bench:
