@@ -106,7 +106,9 @@ def add_crop(connection: Connection, device: str, n: int, png: bytes, utc: str) 
         select(schema.devices.c.name).where(schema.devices.c.device == device)
     ).scalar_one_or_none()
     data = _stored_bytes(connection, device, n)
-    wanted = crop_sha256(decode_record(data)) if data else b""
+    if data is None:
+        return Outcome(Verdict.GAP, f"record {n}, to which this crop belongs, has not come")
+    wanted = crop_sha256(decode_record(data))
     found = hashlib.sha256(png).digest()
     if not wanted or found != wanted:
         why = f"the crop it sent for record {n} is not the one that the record names"

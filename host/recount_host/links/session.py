@@ -221,6 +221,8 @@ class DeviceSession:
             self.dismiss(reply.outcome.sentence)
             return
         self._next_crop_n = reply.next_crop_n
+        if reply.outcome.verdict is Verdict.GAP:
+            return  # its record is missing; the welcome that asks for it brings the crop too
         self._outbox.append(pack("crop_taken", n=reply.n))
 
     def _told_program(self, reply: ProgramFetched) -> None:

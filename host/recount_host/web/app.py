@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -84,6 +84,7 @@ class _Site:
     def __init__(self, facts: FactsReader, board: LiveBoard) -> None:
         self._facts = facts
         self._board = board
+        self._static = {name: (FOLDER / "static" / name).read_bytes() for name in STATIC_TYPES}
         self._templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(FOLDER / "templates"),
             autoescape=True,
@@ -94,6 +95,7 @@ class _Site:
         shared: dict[str, Any] = self._templates.globals
         shared["words"] = words
         shared["reason_sentence"] = pages.reason_sentence
+        self._templates.filters["sentence"] = pages.as_sentence
 
     @open_to(Access.ANYONE_AT_THE_TABLE)
     def overview(self, request: Request) -> Response:
@@ -141,10 +143,11 @@ class _Site:
     def static(self, request: Request) -> Response:
         """Serve one of the few files that pages consist of."""
         name = request.path_params["name"]
-        if name not in STATIC_TYPES:
+        if name not in self._static:
             return self.not_found(request, None)
-        path = FOLDER / "static" / name
-        return FileResponse(path, media_type=STATIC_TYPES[name], headers={"cache-control": "no-cache"})
+        return Response(
+            self._static[name], media_type=STATIC_TYPES[name], headers={"cache-control": "no-cache"}
+        )
 
     def not_found(self, _request: Request, _error: Exception | None) -> Response:
         """Say that there is no such page."""

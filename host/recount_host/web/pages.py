@@ -14,7 +14,7 @@ from recount_host.law.precinct import Facts, PrecinctState, devices_of
 from recount_host.ledger.rows import Refusal
 from recount_host.links.live import DeviceLive
 from recount_host.order import Order
-from recount_host.web.words import NEEDS_PEOPLE, RECORDS_MISSING, STATE_SIGNS, Sign, device_sign
+from recount_host.web.words import NEEDS_PEOPLE, RECORDS_MISSING, Sign, device_sign, precinct_sign
 
 PART_OF_FEEDING = "open_batch"
 """The obstacle that is the ordinary course while ballots are fed: nobody has to do anything about it."""
@@ -150,6 +150,11 @@ def reason_sentence(word: str) -> str:
     return reason.sentence if reason is not None else word.replace("_", " ")
 
 
+def as_sentence(text: str) -> str:
+    """Return `text` with a capital and a full stop, as the law's sentences have neither."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
+
+
 def local_time(utc: str) -> str:
     """Return the time of day on this host's clock, for people; order is never read from it."""
     return datetime.fromisoformat(utc).astimezone().strftime("%H:%M")
@@ -158,26 +163,28 @@ def local_time(utc: str) -> str:
 def _card(facts: Facts, state: PrecinctState, live: Sequence[DeviceLive], now_ms: int) -> PrecinctCard:
     asks = tuple(o.sentence for o in state.obstacles if o.word != PART_OF_FEEDING)
     rows = tuple(_row(facts, device, live, now_ms) for device in devices_of(state))
-    return PrecinctCard(view(state), NEEDS_PEOPLE if asks else STATE_SIGNS[state.state], rows, asks)
+    return PrecinctCard(view(state), NEEDS_PEOPLE if asks else precinct_sign(state), rows, asks)
 
 
 def _row(facts: Facts, device: str, live: Sequence[DeviceLive], now_ms: int) -> DeviceRow:
     entry = next((entry for entry in live if entry.device == device), None)
     missing = next((gap for gap in facts.gaps if gap.device == device), None)
-    name = facts.names.get(device, device)
+    name, scans = facts.names.get(device, device), _scans(facts, device)
     if missing is not None:
         first, last = missing.first_n, missing.last_n
         wrong = f"record {first} is missing" if first == last else f"records {first} to {last} are missing"
         sign = RECORDS_MISSING
     else:
-        wrong, sign = (entry.problem if entry else ""), device_sign(entry)
+        wrong, sign = (entry.problem if entry else ""), device_sign(entry, is_scanning=bool(scans))
     words = (entry.note or entry.state.replace("_", " ")) if entry and entry.connected else ""
-    return DeviceRow(name, sign, words, wrong, _since(entry, now_ms), _scans(facts, device))
+    return DeviceRow(name, sign, words, wrong, _since(entry, now_ms), scans)
 
 
 def _stranger(entry: DeviceLive, now_ms: int) -> DeviceRow:
     name = f"{entry.name} on {entry.link}" if entry.name else entry.link
-    return DeviceRow(name, device_sign(entry), "", entry.problem, _since(entry, now_ms), "")
+    return DeviceRow(
+        name, device_sign(entry, is_scanning=False), "", entry.problem, _since(entry, now_ms), ""
+    )
 
 
 def _is_shown(entry: DeviceLive) -> bool:

@@ -24,7 +24,7 @@ class PageServer:
         )
         self._server = uvicorn.Server(config)
         self._bound = bound
-        self._thread = threading.Thread(target=self._run, name="pages")
+        self._thread = threading.Thread(target=self._run, name="pages", daemon=True)
 
     def start(self) -> None:
         """Start the thread."""

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from recount_host.law.precinct import PrecinctState
+from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
 from recount_host.links.live import DeviceLive
 
@@ -21,13 +23,21 @@ STATE_SIGNS: dict[State, Sign] = {
     State.OPEN: Sign("wait", "◔", "Ready to feed"),
     State.SCANNING: Sign("work", "▶", "Feeding ballots"),
     State.SCANNED: Sign("work", "✎", "Counting the piles"),
-    State.RECONCILED: Sign("go", "✓", "Reconciled: hand count the rest"),
-    State.HAND_COUNT: Sign("stop", "✋", "Hand count of all ballots"),
-    State.CHALLENGE_CALL: Sign("go", "✓", "Counted: call for challenges"),
+    State.RECONCILED: Sign("work", "✓", "Reconciled, hand count the rest"),
+    State.HAND_COUNT: Sign("stop", "■", "Hand count"),
+    State.CHALLENGE_CALL: Sign("go", "✓", "Call for challenges"),
     State.CONCLUDED: Sign("go", "✓", "Concluded"),
     State.IN_COURT: Sign("go", "§", "In court"),
     State.CERTIFIED: Sign("go", "★", "Certified"),
 }
+
+STEP_SIGNS: dict[Step, Sign] = {
+    Step.SHOW_RECONCILED: Sign("go", "✓", "All numbers agree"),
+    Step.REVERIFY: Sign("stop", "!", "Count once more"),
+    Step.LOOK_FOR_SHEET: Sign("stop", "!", "Look for a sheet"),
+    Step.SHOW_HAND_COUNT: Sign("stop", "■", "Goes to hand count"),
+}
+"""What follows once the identities have been told."""
 
 NEEDS_PEOPLE = Sign("stop", "!", "Needs you")
 """Something stands in the way that only people can decide."""
@@ -56,8 +66,8 @@ IDENTITY_WORDS: dict[str, str] = {
 """What each identity asks, for people."""
 
 DEVICE_SIGNS: dict[str, Sign] = {
-    "idle": Sign("go", "✓", "Connected, has no precinct"),
-    "press_start": Sign("wait", "◔", "Waits for its start button"),
+    "idle": Sign("go", "✓", "Free"),
+    "press_start": Sign("wait", "◔", "Waits for START"),
     "feeding": Sign("work", "▶", "Feeding"),
     "hopper_empty": Sign("wait", "◔", "Hopper empty"),
     "take_out_and_return": Sign("stop", "!", "Needs you"),
@@ -70,12 +80,22 @@ DEVICE_SIGNS: dict[str, Sign] = {
 
 CONNECTED = Sign("go", "✓", "Connected")
 NOT_CONNECTED = Sign("stop", "✗", "Not connected")
+AWAY = Sign("off", "○", "Not connected")
+"""As it should be: it has nothing to scan."""
+
 NOT_SEEN = Sign("off", "○", "Not seen yet")
 REFUSED = Sign("stop", "✗", "Refused")
 RECORDS_MISSING = Sign("stop", "!", "Records are missing")
 
 
-def device_sign(live: DeviceLive | None) -> Sign:
+def precinct_sign(state: PrecinctState) -> Sign:
+    """Return how a precinct stands."""
+    if state.state is State.SCANNED and state.verdict_is_current and state.step is not None:
+        return STEP_SIGNS[state.step]
+    return STATE_SIGNS[state.state]
+
+
+def device_sign(live: DeviceLive | None, *, is_scanning: bool) -> Sign:
     """Return how a device stands; `live` is None when it was not seen since this program started."""
     if live is None:
         return NOT_SEEN
@@ -83,4 +103,6 @@ def device_sign(live: DeviceLive | None) -> Sign:
         return REFUSED
     if live.gap:
         return RECORDS_MISSING
-    return DEVICE_SIGNS.get(live.state, CONNECTED) if live.connected else NOT_CONNECTED
+    if live.connected:
+        return DEVICE_SIGNS.get(live.state, CONNECTED)
+    return NOT_CONNECTED if is_scanning else AWAY

@@ -233,7 +233,11 @@ def test_another_picture_than_the_record_names_is_refused(ledger: Ledger, device
 def test_a_crop_for_a_record_without_one_is_refused(ledger: Ledger, device: StandIn) -> None:
     ledger.add_records(device.journal)
     assert ledger.add_crop(device.device, 1, b"").verdict is Verdict.REFUSED
-    assert ledger.add_crop(device.device, 99, b"a picture").verdict is Verdict.REFUSED
+
+
+def test_a_crop_that_comes_before_its_record_waits_for_it(ledger: Ledger, device: StandIn) -> None:
+    assert ledger.add_crop(device.device, 1, b"a picture").verdict is Verdict.GAP
+    assert ledger.refusals() == ()
 
 
 def test_the_lowest_missing_crop_is_asked_for_first_also_after_a_restart(
