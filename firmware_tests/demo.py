@@ -41,6 +41,8 @@ WORK = REPOSITORY / "work"
 DEVICES = ("alpha", "beta")
 SIDES = ("D", "R")
 """The parties to the recount: options of the contest, and the sides of the people who act."""
+MACHINE = {"seed": 52, "bounce_us": 1500, "dust_per_minute": 6.0, "pick_spread_mm": 25.0}
+"""Sensors that bounce and see dust, and a pick roller that slips: a used machine."""
 PATIENCE_S = 420.0
 """For the scanning of all sheets: some 40 seconds on a quiet machine."""
 
@@ -182,7 +184,7 @@ def load(day: Day, deck: Deck, pictures: Path) -> None:
             for sheet in own
         ]
         faults = [{"sheet": sheet.id, **sheet.fault} for sheet in own if sheet.fault]
-        day.add_table(name, sheets, faults, duplex=False)
+        day.add_table(name, sheets, faults, duplex=False, world=MACHINE)
         say("device", f"{name} is ready with {len(own)} sheets in its hopper")
 
 
