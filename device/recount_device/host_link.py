@@ -128,6 +128,7 @@ class HostLink:
         self._state = ("", "")
         self._program_wanted = b""
         self._closing = False
+        self._failure: Exception | None = None
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -146,7 +147,9 @@ class HostLink:
         return self._refusal
 
     def orders(self) -> list[Received]:
-        """Return what came since the last call."""
+        """Return what came since the last call; raises what ended the thread, if anything did."""
+        if self._failure is not None:
+            raise self._failure
         with self._lock:
             received, self._received = self._received, []
         return received
@@ -179,7 +182,7 @@ class HostLink:
     def set_present(self, present: bool, refusal: str = "") -> None:
         """Hear whether the host takes this device."""
         if present != self._present or refusal:
-            _log.info("the host %s", "answers" if present else refusal or "does not answer")
+            _log.info("%s", refusal or ("the host answers" if present else "the host does not answer"))
         self._present = present
         self._refusal = refusal if not present else ""
 
@@ -209,6 +212,12 @@ class HostLink:
         os.close(self._wake_write)
 
     def _run(self) -> None:
+        try:
+            self._keep_connected()
+        except Exception as error:  # noqa: BLE001  a fault of ours: the station raises it, and the process ends
+            self._failure = error
+
+    def _keep_connected(self) -> None:
         reader = JournalReader(self._journal)
         try:
             session = HostSession(

@@ -51,9 +51,7 @@ MESSAGES: Mapping[str, Text] = {
         "Press Start or End batch.",
         ready=True,
     ),
-    "batch_full": Text(
-        "hopper_empty", "This batch is full. Press End batch.", "Press End batch.", ready=True
-    ),
+    "batch_full": Text("batch_full", "This batch is full. Press End batch.", "Press End batch.", ready=True),
     "take_out": Text(
         "take_out_and_return",
         "Sheet {sheet}: {why} Open the cover, take the sheet out, close the cover. "

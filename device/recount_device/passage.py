@@ -21,7 +21,7 @@ from recount_device.feeder_link import Feeder
 from recount_device.feeder_words import BACK, Report, exit_number
 from recount_device.journal import Entry
 from recount_device.pictures import encode_png
-from recount_device.reasons import feed_again, second_time_tray
+from recount_device.reasons import PATH_REASONS, feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
 from recount_protocol.fates import NOT_ACCEPTED, RETURNED
@@ -98,6 +98,8 @@ class Passage:
         self._read_sheet = read_sheet
         self.sheet: Sheet | None = None
         self.ask: Ask | None = None
+        self._last_stop = "jam"
+        """Why the feeder stopped last."""
         self.faults: list[tuple[str, str]] = []
         """What the feeder did that no feeder does, for the station to record: word, detail."""
         self._recover()
@@ -145,16 +147,17 @@ class Passage:
 
     def entered(self, number: int) -> None:
         """Hear that a leading edge reached the entry."""
-        if (
-            self.sheet is None
-            and number == self._scribe.journal.feeding.sheet
-            and self._scribe.batch is not None
-        ):
+        if self.sheet is None and self._comes_late(number):
             # The feeder had stopped before the sheet came, and it slid in after all.
-            self.sheet = Sheet(number, self._scribe.boot, State.STUCK, reasons=["jam"])
+            self.sheet = Sheet(number, self._scribe.boot, State.STUCK, reasons=[self._last_stop])
             self._ask_for_it(self.sheet)
         elif self._is(number):
             self._sheet_of(number).happen(Event.ENTERED)
+
+    def _comes_late(self, number: int) -> bool:
+        """Return whether this is the number fed last, and nothing is on record of it."""
+        fed_last = self._scribe.journal.feeding.sheet
+        return self._scribe.batch is not None and number == fed_last > self._scribe.history.last_sheet
 
     def came_to_rest(self, number: int, length_mm: int, program: Program) -> None:
         """Hear that the sheet rests under the camera: look at it, and send it where it belongs."""
@@ -191,6 +194,7 @@ class Passage:
     def stopped(self, number: int, reason: str) -> None:
         """Hear that the feeder stopped; `number` is 0 where it sees no sheet in the path."""
         sheet = self.sheet
+        self._last_stop = reason if reason in PATH_REASONS else "jam"
         if sheet is None or sheet.state is State.IN_DOUBT:
             return
         if number not in (0, sheet.number):

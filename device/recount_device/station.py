@@ -158,7 +158,7 @@ class Station:
     def _look_at_hopper(self) -> None:
         """While nothing moves, ask the board now and then how things stand: the panel tells it."""
         now_us = self._clock.now_us()
-        if self._why_paused and now_us >= self._ask_again_us:
+        if (self._why_paused or self._hindrance) and now_us >= self._ask_again_us:
             self._ask_again_us = now_us + ASK_AGAIN_US
             self._feeder.send("ask")
 
@@ -241,6 +241,8 @@ class Station:
         if report.state == "unconfigured":
             self._no_feeder = "It does not take the numbers of its path: compare DEVICE.toml with its manual."
             return
+        if self._hindrance:
+            self._hindrance = _hindrance(report)
         if not self._in_line:
             self._in_line = True
             self._passage.board_tells(report, self._orders.program)

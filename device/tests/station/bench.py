@@ -55,7 +55,8 @@ class Paper:
     choices: tuple[str, ...] = ("D",)
     reasons: tuple[str, ...] = ()
     mishaps: tuple[str, ...] = ()
-    """One for each time it is fed: "", "jam", "jam_after", "double_feed", "over_long", "no_picture"."""
+    """One for each time it is fed: "", "jam", "jam_after", "double_feed", "over_long", "no_picture",
+    "slides_in"."""
 
 
 def overvote(name: str) -> Paper:
@@ -155,11 +156,15 @@ class Machine:
         paper = self.path = self.hopper.pop(0)
         fed = self.times_fed[paper.name] = self.times_fed.get(paper.name, 0) + 1
         mishap = paper.mishaps[fed - 1] if fed <= len(paper.mishaps) else ""
+        if mishap == "slides_in":
+            self._stop("cover_open")
         self.sheet = sheet
         self.papers[sheet] = paper
         self.counts[0] += 1
-        self.state = "entering"
+        self.state = "stopped" if mishap == "slides_in" else "entering"
         self._say("entered", sheet=sheet)
+        if mishap == "slides_in":
+            return
         if mishap in ("jam", "double_feed", "over_long"):
             self._stop(mishap, back=mishap != "jam")
             return

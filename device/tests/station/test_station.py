@@ -96,7 +96,7 @@ def test_a_batch_takes_no_more_sheets_than_the_config_says(a_bench: MakeBench) -
     bench = a_bench([Paper(str(n)) for n in range(5)], batch_sheets=3)
     bench.assign()
     bench.press("start")
-    bench.until("hopper_empty")
+    bench.until("batch_full")
     assert "batch is full" in bench.panel.text
     assert len(bench.records("sheet_landed")) == 3
 
@@ -479,6 +479,41 @@ def test_a_board_that_starts_anew_between_two_sheets_loses_nothing(a_bench: Make
     bench.end_batch()
     assert bench.records("batch_closed")[0].body["counted"] == 4
     assert len({record.body["feeder"][0] for record in bench.records("sheet_landed")}) == 2
+
+
+def test_a_message_without_meaning_is_put_on_record_and_stops_the_feeder(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1"), Paper("2")])
+    bench.machine.holds_divert = True
+    bench.assign()
+    bench.panel.press("start")
+    bench.steps()
+    bench.machine._say("at_camera", sheet=1, length_mm=279)
+    bench.steps()
+    assert bench.records("fault")[0].body["word"] == "unexpected_message"
+    assert bench.panel.key == "ask_officials", "the sheet was judged, and where it is now only people can say"
+
+
+def test_a_sheet_that_slides_in_after_the_feeder_stopped_is_asked_for(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1", mishaps=("slides_in", "")), Paper("2")])
+    bench.assign()
+    bench.press("start")
+    bench.until("take_out_and_return")
+    assert "cover was opened" in bench.panel.text
+    bench.go_on()
+    bench.end_batch()
+    assert bench.records("sheet_returned")[0].body["reasons"] == ["cover_open"]
+    assert bench.records("batch_closed")[0].body["counted"] == 2
+
+
+def test_the_panel_tells_when_the_cover_was_closed_again(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1")])
+    bench.assign()
+    bench.machine.cover_open = True
+    bench.press("start")
+    assert "cover is open" in bench.panel.text
+    bench.machine.cover_open = False
+    bench.steps(30)
+    assert bench.panel.key == "press_start"
 
 
 def test_a_feeder_that_speaks_of_another_sheet_is_put_on_record(a_bench: MakeBench) -> None:
