@@ -264,6 +264,9 @@ def test_what_was_told_or_shown_must_be_what_the_records_give() -> None:
     day.lock(H=12, c=9, s=2, x=1)
     with pytest.raises(LedgerContradiction, match="identities told"):
         day.act("identities_told", attempt=1, held=["I1"], failed=["I2"], disarmed=[])
+    held = ["I1", "I2", "I3", "I4"]
+    with pytest.raises(LedgerContradiction, match="identities told"):
+        day.act("identities_told", attempt=1, held=held, failed=[], disarmed=[day.device().id])
     day.reconcile()
     with pytest.raises(LedgerContradiction, match="outcome shown"):
         day.act("figures_shown", outcome="hand_count", counted=9, set_aside=2, not_accepted=1, votes={})
