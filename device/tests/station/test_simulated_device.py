@@ -220,14 +220,15 @@ def test_an_accident_before_the_verdict_gives_the_sheet_back(
     assert reason in world.reasons()
 
 
-def test_a_jam_after_the_verdict_is_settled_by_the_officials(a_world: MakeWorld) -> None:
-    world = a_world('[[fault]]\nkind = "jam"\nsheet = "3"\nat_mm = 500')
+@pytest.mark.parametrize("at_mm", [500, 700, 800])
+def test_a_jam_after_the_verdict_is_settled_by_the_officials(a_world: MakeWorld, at_mm: int) -> None:
+    world = a_world(f'[[fault]]\nkind = "jam"\nsheet = "3"\nat_mm = {at_mm}')
     world.scan()
     world.check()
     assert len(world.records("sheet_in_doubt")) == len(world.records("doubt_settled")) == 1
 
 
-@pytest.mark.parametrize("at_mm", [60, 330, 390, 450, 600])
+@pytest.mark.parametrize("at_mm", [60, 330, 390, 600])
 def test_a_board_that_loses_its_power_loses_no_sheet(a_world: MakeWorld, at_mm: int) -> None:
     world = a_world(f'[[fault]]\nkind = "board_reset"\nwhen_sheet = "3"\nat_mm = {at_mm}')
     world.scan()
@@ -235,7 +236,7 @@ def test_a_board_that_loses_its_power_loses_no_sheet(a_world: MakeWorld, at_mm: 
     assert len(world.records("sheet_in_doubt")) <= 1
 
 
-@pytest.mark.parametrize("at_mm", [60, 390])
+@pytest.mark.parametrize("at_mm", [60, 390, 500])
 def test_a_cable_that_is_cut_and_joined_again_loses_no_sheet(a_world: MakeWorld, at_mm: int) -> None:
     world = a_world(f'[[fault]]\nkind = "cable_cut"\nwhen_sheet = "3"\nat_mm = {at_mm}\nfor_s = 2.0')
     world.scan()
@@ -249,7 +250,7 @@ def test_noise_on_the_cable_changes_nothing(a_world: MakeWorld) -> None:
     world.check()
 
 
-@pytest.mark.parametrize("steps", [25, 45, 60, 75, 90])
+@pytest.mark.parametrize("steps", [30, 60, 90])
 def test_a_device_that_is_killed_in_mid_batch_counts_each_sheet_once(a_world: MakeWorld, steps: int) -> None:
     world = a_world()
     world.assign()
