@@ -42,6 +42,8 @@ _ANCHORS, _LANDMARKS = 13, 9
 _NEAR_DETAILS, _WIDE_DETAILS = (2, 5), (6, 8)
 _FEWEST_ANCHORS, _FEWEST_LANDMARKS, _FEWEST_DETAILS = 6, 4, 4
 _LABEL_LIKENESS = 0.8
+_TRIES = 40
+"""Places looked at for each patch that is wanted."""
 _SMALLEST_TARGET = 4
 """Pixels of the blank."""
 _TARGETS_APART = 1.2
@@ -226,32 +228,44 @@ def _pick(
 ) -> tuple[tuple[Patch, ...], tuple[Patch, ...]]:
     """Choose disjoint patches for both paths in turn: textured, unlike what is near, far from each other."""
     width, height = size
-    worth = window_means(energy, width, height)
-    worth[_blocked(closed, width, height)] = 0
+    x0, y0, x1, y1 = _open_part(closed)
+    worth = window_means(np.ascontiguousarray(energy[y0:y1, x0:x1]), width, height)
+    worth[_blocked(np.ascontiguousarray(closed[y0:y1, x0:x1]), width, height)] = 0
     worth = np.sqrt(worth)
-    free = worth.copy()
-    nearness = [np.ones_like(worth), np.ones_like(worth)]
+    # What each path would take next: worth, less where it has patches already, none where either has.
+    ranked = (worth, worth.copy())
+    away_least = (np.ones_like(worth), np.ones_like(worth))
     rows, columns = np.mgrid[0 : worth.shape[0], 0 : worth.shape[1]].astype(np.float32)
     chosen: tuple[list[Patch], list[Patch]] = ([], [])
-    tries = 0
-    while tries < 40 * max(1, sum(counts)):
-        tries += 1
-        open_paths = [path for path in (0, 1) if len(chosen[path]) < counts[path]]
-        if not open_paths:
+    for _ in range(_TRIES * sum(counts)):
+        wanting = [path for path in (0, 1) if len(chosen[path]) < counts[path]]
+        if not wanting:
             break
-        path = min(open_paths, key=lambda p: len(chosen[p]))
-        best, x, y = highest(free * nearness[path])
+        path = min(wanting, key=lambda candidate: len(chosen[candidate]))
+        best, x, y = highest(ranked[path])
         if best <= 0:
             break
-        patch = page[y : y + height, x : x + width]
-        if float(patch.std()) < least_contrast or _repeats(page, x, y, patch, search):
-            free[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4] = 0
+        patch = page[y0 + y : y0 + y + height, x0 + x : x0 + x + width]
+        if float(patch.std()) < least_contrast or _repeats(page, x0 + x, y0 + y, patch, search):
+            for rank in ranked:
+                rank[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4] = 0
             continue
-        chosen[path].append(Patch(x, y, patch.copy()))
-        free[max(0, y - height + 1) : y + height, max(0, x - width + 1) : x + width] = 0
-        away = np.hypot(columns - x, rows - y) / spread
-        nearness[path] = np.minimum(nearness[path], np.clip(away, 0.05, 1.0))
+        chosen[path].append(Patch(x0 + x, y0 + y, patch.copy()))
+        away = np.clip(np.hypot(columns - x, rows - y) / np.float32(spread), 0.05, 1.0)
+        nearer = np.minimum(away_least[path], away)
+        np.multiply(ranked[path], nearer / away_least[path], out=ranked[path])
+        away_least[path][:] = nearer
+        for rank in ranked:
+            rank[max(0, y - height + 1) : y + height, max(0, x - width + 1) : x + width] = 0
     return tuple(chosen[0]), tuple(chosen[1])
+
+
+def _open_part(closed: NDArray[np.uint8]) -> tuple[int, int, int, int]:
+    """Return the smallest rectangle (left, top, right, bottom) with all that is not closed."""
+    rows, columns = np.flatnonzero((closed == 0).any(axis=1)), np.flatnonzero((closed == 0).any(axis=0))
+    if len(rows) == 0:
+        return 0, 0, 1, 1
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
 def _repeats(page: Grey, x: int, y: int, patch: Grey, search: int) -> bool:

@@ -139,7 +139,7 @@ def _paper_steps(envelope: Grey, black: float, places: Places) -> list[float]:
     for place in places.windows:
         rows, columns = place.outer
         ground = envelope[rows.start // 4 : rows.stop // 4 + 1, columns.start // 4 : columns.stop // 4 + 1]
-        low, high = (float(value) for value in np.percentile(ground, (10, 90)))
+        low, high = float(ground.min()), float(ground.max())
         steps.append((low - usual if usual - low > high - usual else high - usual) / span)
     return steps
 

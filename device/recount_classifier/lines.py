@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from recount_classifier.raster import Float, Grey, above, resized
+from recount_classifier.raster import Float, Grey, above, column_sums, dilated_float, not_above
 
 _LINE_LEVEL = 18
 """Excess ink (of 255) at which a pixel may belong to a line: streaks are often pale."""
@@ -50,16 +50,16 @@ class Lines:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """How much of each strip of the ground is free of print (255: all), for lines down and across."""
+    """How many pixels of each strip of the ground are free of print, for lines down and across."""
 
-    down: Grey
-    across: Grey
+    down: Float
+    across: Float
 
 
 def room_of(print_mask: Grey) -> Room:
     """Return the room for lines on a ground with this print."""
-    free = (255 - print_mask).astype(np.uint8)
-    return Room(_strips(free), _strips(np.ascontiguousarray(free.T)))
+    free = not_above(print_mask, 0)
+    return Room(_strips_down(free), _strips_across(free))
 
 
 def find_lines(excess: Grey, room: Room, slope: float, least_cover: float, darkest_across: int) -> Lines:
@@ -69,9 +69,9 @@ def find_lines(excess: Grey, room: Room, slope: float, least_cover: float, darke
     follow the sheet's path, not the print. Lines across count only while they are paler than
     `darkest_across`: a dark line across the contest may be a pen's.
     """
-    dark = above(excess, _LINE_LEVEL, 255)
-    down = _along(_strips(dark), room.down, slope, least_cover)
-    across = _along(_strips(np.ascontiguousarray(dark.T)), room.across, -slope, least_cover)
+    dark = above(excess, _LINE_LEVEL)
+    down = _along(_strips_down(dark), room.down, slope, least_cover)
+    across = _along(_strips_across(dark), room.across, -slope, least_cover)
     kept = tuple(line for line in across if _depth(excess, line) < darkest_across)
     return Lines(down, kept)
 
@@ -92,22 +92,33 @@ def _draw(excess: Grey, start: tuple[float, float], end: tuple[float, float], li
     cv2.line(excess, (round(start[0]), round(start[1])), (round(end[0]), round(end[1])), 0, thickness)
 
 
-def _strips(picture: Grey) -> Grey:
-    height, width = picture.shape
-    return resized(picture, width, max(1, height // _STRIP_PX))
+def _strips_down(mask: Grey) -> Float:
+    """Return for each strip of rows the sum of every column."""
+    count = max(1, mask.shape[0] // _STRIP_PX)
+    return np.stack([column_sums(mask[k * _STRIP_PX : (k + 1) * _STRIP_PX]) for k in range(count)]).astype(
+        np.float32
+    )
 
 
-def _along(dark: Grey, room: Grey, slope: float, least_cover: float) -> tuple[Line, ...]:
+def _strips_across(mask: Grey) -> Float:
+    """Return for each strip of columns the sum of every row."""
+    count = max(1, mask.shape[1] // _STRIP_PX)
+    width = min(mask.shape[1], count * _STRIP_PX)
+    sums = mask[:, :width].reshape(mask.shape[0], count, -1).sum(axis=2, dtype=np.uint16)
+    return sums.T.astype(np.float32)
+
+
+def _along(dark: Float, room: Float, slope: float, least_cover: float) -> tuple[Line, ...]:
     """Return the lines of that slope that are dark in `least_cover` of the room they have."""
     count, width = dark.shape
-    lit, free = np.zeros(width, np.float32), np.zeros(width, np.float32)
-    for strip in range(count):
-        shift = round(slope * ((strip + 0.5) / count - 0.5) * count * _STRIP_PX)
-        row = _widest(dark[strip].astype(np.float32))
-        lit += np.roll(np.minimum(row, room[strip]), -shift)
-        free += np.roll(room[strip], -shift)
-    full = (lit > least_cover * free) & (free > _LEAST_ROOM * 255 * count)
-    columns = np.flatnonzero(full)
+    # A hair's wobble inside a strip is allowed: the darkest of each spot and its neighbours stands for it.
+    wide = np.minimum(dilated_float(dark, 3), room)
+    shifts = np.round(slope * (np.arange(count) - (count - 1) / 2) * _STRIP_PX).astype(np.intp)
+    if shifts.any():
+        places = np.clip(np.arange(width)[None] + shifts[:, None], 0, width - 1)
+        wide, room = np.take_along_axis(wide, places, axis=1), np.take_along_axis(room, places, axis=1)
+    lit, free = wide.sum(axis=0), room.sum(axis=0)
+    columns = np.flatnonzero((lit > least_cover * free) & (free > _LEAST_ROOM * _STRIP_PX * count))
     if len(columns) == 0:
         return ()
     runs = np.split(columns, np.flatnonzero(np.diff(columns) > 1) + 1)
@@ -116,14 +127,6 @@ def _along(dark: Grey, room: Grey, slope: float, least_cover: float) -> tuple[Li
         for run in runs
         if len(run) <= _WIDEST_PX
     )
-
-
-def _widest(row: Float) -> Float:
-    """Return the darkest of each spot and its neighbours: a hair's wobble inside a strip is allowed."""
-    wide = row.copy()
-    np.maximum(wide[1:], row[:-1], out=wide[1:])
-    np.maximum(wide[:-1], row[1:], out=wide[:-1])
-    return wide
 
 
 def _depth(excess: Grey, line: Line) -> float:
