@@ -18,7 +18,7 @@ from recount_host.law import drafts
 from recount_host.law.acts import check_act
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.precinct import Facts, PrecinctState, admit, attempt_due, fold
-from recount_host.law.tally import Gap, read_device
+from recount_host.law.tally import DeviceFacts, Gap, read_device
 from recount_host.order import Order, order_hash, parse_order
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 from recount_protocol.records import NO_HASH, Record, device_id, encode_record, record_hash, sign
@@ -237,6 +237,7 @@ class Day:
         self.acts: list[Act] = []
         self.devices: dict[str, Device] = {}
         self.gaps: list[Gap] = []
+        self._folded: dict[str, tuple[int, DeviceFacts]] = {}
         self.append("order_set", (CLERK,), {"toml": text.encode("utf-8"), "sha256": order_hash(text)})
         if program:
             self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for))
@@ -257,10 +258,17 @@ class Day:
         return Facts(
             self.order,
             tuple(self.acts),
-            {device.id: read_device(device.id, device.records) for device in self.devices.values()},
+            {device.id: self._read(device) for device in self.devices.values()},
             tuple(self.gaps),
             {device.id: device.name for device in self.devices.values()},
         )
+
+    def _read(self, device: Device) -> DeviceFacts:
+        known = self._folded.get(device.id)
+        if known is None or known[0] != len(device.records):
+            known = len(device.records), read_device(device.id, device.records)
+            self._folded[device.id] = known
+        return known[1]
 
     def state(self, precinct: str = "101") -> PrecinctState:
         """Return a precinct as it is now."""

@@ -230,7 +230,7 @@ class WildDay:
         self.day.gaps[:] = [Gap(self.day.device().id, 900, 901)] if there else []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(DAYS)
 def test_on_a_wild_day_nothing_is_shown_early_and_nothing_is_printed_while_an_identity_is_open(
     steps: list[tuple[Any, ...]],

@@ -1,0 +1,63 @@
+"""docs/statute.md: everything it names exists, and no module of the law is missing from it."""
+
+import ast
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+from recount_host import law
+from recount_host.law.states import TRANSITIONS
+
+REPOSITORY = Path(__file__).parents[3]
+PAGE = (REPOSITORY / "docs" / "statute.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in PAGE.splitlines()
+    if line.startswith("| ") and not line.startswith(("| Clause", "| ---"))
+]
+IDS = [f"{row[0]}-{number}" for number, row in enumerate(ROWS)]
+
+
+def names_in(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def functions_of(file_name: str) -> set[str]:
+    (path,) = (REPOSITORY / "host" / "tests").rglob(file_name)
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_the_code_that_a_clause_names_exists(row: list[str]) -> None:
+    assert names_in(row[2])
+    for name in names_in(row[2]):
+        module, _, thing = name.partition(":")
+        assert hasattr(importlib.import_module(f"recount_host.law.{module}"), thing), name
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_the_tests_that_a_clause_names_exist(row: list[str]) -> None:
+    assert names_in(row[3])
+    for name in names_in(row[3]):
+        file_name, _, function = name.partition("::")
+        assert function in functions_of(file_name), name
+
+
+def test_every_module_of_the_law_carries_out_a_clause() -> None:
+    named = {name.partition(":")[0] for row in ROWS for name in names_in(row[2])}
+    assert {module.name for module in pkgutil.iter_modules(law.__path__)} == named
+
+
+def test_every_change_of_state_in_the_table_is_in_the_diagram_and_no_other() -> None:
+    drawn = set(re.findall(r"^    (\w+) --> (\w+)", PAGE, re.MULTILINE))
+    changes = {
+        (state.value, to.value)
+        for state, events in TRANSITIONS.items()
+        for to in events.values()
+        if to is not state
+    }
+    assert drawn == changes
