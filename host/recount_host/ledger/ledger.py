@@ -18,7 +18,7 @@ from recount_host.act import Act, Person
 from recount_host.ledger import acts_chain, intake, schema
 from recount_host.ledger.contents import Contents
 from recount_host.ledger.rows import Device, Gap, Outcome, Refusal, StoredRecord
-from recount_host.ledger.sqlite import open_engine, reading, writing
+from recount_host.ledger.sqlite import damaged, open_engine, reading, writing
 from recount_protocol.records import Record
 
 LEDGER_FILE = "ledger.sqlite"
@@ -66,6 +66,7 @@ class Ledger:
         self.path = path
         self._clock = clock or utc_now
         self._engine = open_engine(path, create=create)
+        self._file = _identity(path)
         self._lock = threading.Lock()
         self._contents = Contents(path)
         try:
@@ -141,7 +142,7 @@ class Ledger:
 
     def append_act(self, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> Act:
         """Append one act that needs no look at the ledger before."""
-        with writing(self._engine, self.path) as connection:
+        with self._writing() as connection:
             return acts_chain.append(connection, kind, by, body, self._clock())
 
     @contextmanager
@@ -150,7 +151,7 @@ class Ledger:
 
         Whatever the block raises undoes the whole turn.
         """
-        with writing(self._engine, self.path) as connection:
+        with self._writing() as connection:
             with self._lock:
                 self._contents.refresh(connection)
                 acts = tuple(self._contents.acts)
@@ -162,7 +163,7 @@ class Ledger:
     def introduce(self, device: str, name: str, public_key: bytes, next_n: int, head: bytes) -> Outcome:
         """Take an introduction: pinned at first contact, refused when name, key or chain do not fit."""
         claim = intake.Introduction(device, name, public_key, next_n, head)
-        with writing(self._engine, self.path) as connection:
+        with self._writing() as connection:
             return intake.introduce(connection, claim, self._clock())
 
     def add_record(self, data: bytes, signature: bytes) -> Outcome:
@@ -171,12 +172,12 @@ class Ledger:
 
     def add_records(self, items: Sequence[tuple[bytes, bytes]]) -> list[Outcome]:
         """Verify and store records in this order in one transaction; on disk when this returns."""
-        with writing(self._engine, self.path) as connection:
+        with self._writing() as connection:
             return intake.add_records(connection, items, self._clock())
 
     def add_crop(self, device: str, n: int, png: bytes) -> Outcome:
         """Store the crop of record `n`, if it is the very one that the record names by its SHA-256."""
-        with writing(self._engine, self.path) as connection:
+        with self._writing() as connection:
             return intake.add_crop(connection, device, n, png, self._clock())
 
     def crop(self, device: str, n: int) -> bytes | None:
@@ -198,7 +199,7 @@ class Ledger:
     def add_program(self, program_hash: bytes, data: bytes) -> bool:
         """Keep a contest program under its hash; False when it is here already."""
         table = schema.programs
-        with writing(self._engine, self.path) as connection:
+        with self._writing() as connection:
             if connection.execute(select(table.c.hash).where(table.c.hash == program_hash)).first():
                 return False
             connection.execute(insert(table).values(hash=program_hash, data=data))
@@ -216,10 +217,30 @@ class Ledger:
         with reading(self._engine, self.path) as connection:
             return tuple(connection.execute(query).scalars())
 
+    @contextmanager
+    def _writing(self) -> Generator[Connection]:
+        """Yield a writing transaction. Raises LedgerDamaged when the open file is not the one at `path` now.
+
+        A file that was moved or removed would go on taking records, and nobody would find them.
+        """
+        if _identity(self.path) != self._file:
+            raise damaged(self.path, "it was moved or removed while it was open")
+        with writing(self._engine, self.path) as connection:
+            yield connection
+
     def _refreshed(self) -> Contents:
         with reading(self._engine, self.path) as connection, self._lock:
             self._contents.refresh(connection)
             return self._contents
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells one file from another at the same place; None when there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def open_ledger(folder: Path, *, create: bool = False) -> Ledger:

@@ -73,6 +73,14 @@ class PrecinctPage:
     """The name of each option, by key."""
     training: bool
 
+    def votes(self) -> tuple[tuple[str, int], ...]:
+        """Return name and votes of every option in the contest's order; none before they may be shown."""
+        figures = self.card.view.figures
+        if figures is None:
+            return ()
+        keys = [*self.names, *(key for key in figures.votes if key not in self.names)]
+        return tuple((self.names.get(key, key), figures.votes.get(key, 0)) for key in keys)
+
     def outcome_name(self, outcome: str) -> str:
         """Return what a hand-counted ballot turned out to be, for people."""
         if outcome in NOT_VOTES:
@@ -162,7 +170,8 @@ def local_time(utc: str) -> str:
 
 def _card(facts: Facts, state: PrecinctState, live: Sequence[DeviceLive], now_ms: int) -> PrecinctCard:
     asks = tuple(o.sentence for o in state.obstacles if o.word != PART_OF_FEEDING)
-    rows = tuple(_row(facts, device, live, now_ms) for device in devices_of(state))
+    devices = sorted(devices_of(state), key=state.name_of)
+    rows = tuple(_row(facts, device, live, now_ms) for device in devices)
     return PrecinctCard(view(state), NEEDS_PEOPLE if asks else precinct_sign(state), rows, asks)
 
 
@@ -177,6 +186,8 @@ def _row(facts: Facts, device: str, live: Sequence[DeviceLive], now_ms: int) -> 
     else:
         wrong, sign = (entry.problem if entry else ""), device_sign(entry, is_scanning=bool(scans))
     words = (entry.note or entry.state.replace("_", " ")) if entry and entry.connected else ""
+    if words.rstrip(".").lower() == sign.words.lower():
+        words = ""  # the sign says it already
     return DeviceRow(name, sign, words, wrong, _since(entry, now_ms), scans)
 
 
@@ -215,7 +226,7 @@ def _refusal_words(refusal: Refusal) -> str:
 
 def _names(facts: Facts, state: PrecinctState) -> Mapping[str, str]:
     contest = state.contest
-    printed = {option.key: option.name for option in contest.options} if contest is not None else {}
+    printed = {option.key: option.name for option in contest.printed} if contest is not None else {}
     return {**printed, **{side.key: side.name for side in facts.order.sides}}
 
 

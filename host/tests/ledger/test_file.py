@@ -266,6 +266,13 @@ def test_a_ledger_held_by_another_program_gives_one_sentence(
             ledger.append_act("count_entered", [ANN], {})
 
 
+def test_a_ledger_removed_while_it_is_open_takes_nothing_more(path: Path) -> None:
+    with Ledger(path) as ledger:
+        path.rename(path.with_name("elsewhere.sqlite"))
+        with pytest.raises(LedgerDamaged, match="moved or removed"):
+            ledger.append_act("count_entered", [ANN], {})
+
+
 def test_our_own_mistake_is_no_damage(path: Path) -> None:
     engine = open_engine(path, create=False)
     with pytest.raises(IntegrityError), writing(engine, path) as connection:
