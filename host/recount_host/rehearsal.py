@@ -7,7 +7,7 @@ imported by the host at work.
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -410,12 +410,3 @@ def a_counted_day() -> Day:
     day.lock(p=0, o=0)
     day.hand_count({"D": 1, "R": 1, "no_vote": 1})
     return day
-
-
-DAYS: Mapping[str, Callable[[], Day]] = {
-    "scanned": a_scanned_day,
-    "reconciled": a_reconciled_day,
-    "hand_count": a_hand_count_day,
-    "counted": a_counted_day,
-}
-"""Days that stand somewhere, by the name of the place."""

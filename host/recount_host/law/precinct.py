@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from recount_host.act import Act, Person
+from recount_host.errors import OperatorError
 from recount_host.law.acts import check_act
 from recount_host.law.contest import check_fits_order, contests_of
 from recount_host.law.errors import LedgerContradiction, NotAllowed
@@ -49,7 +50,7 @@ def fold(facts: Facts, precinct_id: str) -> PrecinctState:
             try:
                 check_act(act.kind, act.by, act.body)
                 state = apply(state, act)
-            except (NotAllowed, LedgerContradiction) as error:
+            except (OperatorError, LedgerContradiction) as error:
                 raise LedgerContradiction(
                     f"act {act.n} ({act.kind}) cannot have been done: {error}"
                 ) from error
@@ -62,9 +63,7 @@ def fold_all(facts: Facts) -> Mapping[str, PrecinctState]:
 
 
 def admit(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> PrecinctState:
-    """Return the precinct as it would be after this act.
-
-    Raises BadEntry or NotAllowed with the sentence for people.
+    """Return the precinct as it would be after this act. Raises BadEntry or NotAllowed.
 
     The caller appends the act in the same turn at the ledger, so that what was looked at still holds.
     """
@@ -105,8 +104,7 @@ def _untouched(facts: Facts, precinct_id: str) -> PrecinctState:
 def _gaps_that_matter(facts: Facts, state: PrecinctState, gaps: Sequence[Gap]) -> tuple[Gap, ...]:
     """Return the gaps in which records of this precinct can be missing.
 
-    Conservative: every gap of a device that was given this precinct and has no closed run of it before the
-    gap.
+    Conservative: every gap of a device that was given this precinct and did not close its run before the gap.
     """
     given = {
         (act.body["run"], act.body["device"])
@@ -138,16 +136,14 @@ def _admit_run(facts: Facts, state: PrecinctState, act: Act) -> None:
         raise NotAllowed(f"run {body['run']} is assigned already")
     if device in disarmed(facts.acts):
         raise NotAllowed(
-            f"{state.name_of(device)} is disarmed: its counted sheets did not hold the right "
-            "number of votes (I4); "
-            "use another device"
+            f"{state.name_of(device)} is disarmed: its counted sheets did not hold the right number of votes "
+            "(I4); use another device"
         )
     open_run = open_assignment(facts.acts, device)
     if open_run is not None:
         raise NotAllowed(
-            f"{state.name_of(device)} still scans precinct {open_run.body['precinct']} (run "
-            f"{open_run.body['run']}): "
-            "finish-scanning there first"
+            f"{state.name_of(device)} still scans precinct {open_run.body['precinct']} "
+            f"(run {open_run.body['run']}): finish-scanning there first"
         )
 
 

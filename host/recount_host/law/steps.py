@@ -29,12 +29,7 @@ from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED
 
 
 def apply(state: PrecinctState, act: Act) -> PrecinctState:
-    """Return the state after `act`. Raises NotAllowed.
-
-    Looks at acts, and at records only as far as no later record can change them: every act is applied anew
-    at each fold, when more records have come, and must then be allowed as it was. What else is asked of a
-    new act is in `_WHEN_ADMITTED`.
-    """
+    """Return the state after `act`. Raises NotAllowed; LedgerContradiction where it claims what is not so."""
     state = begun(state)
     if KINDS[act.kind].two_persons:
         check_both_sides(act.by, "this")
@@ -88,8 +83,8 @@ def _batch_void_ordered(state: PrecinctState, act: Act) -> PrecinctState:
     reached = after(state.state, Event.VOID_BATCH)
     if state.verdicts:
         raise NotAllowed(
-            "D 2: after the identities were told nothing is run again to make them fit; go on "
-            "with reconcile or figures"
+            "D 2: after the identities were told nothing is run again to make them fit; "
+            "go on with reconcile or figures"
         )
     find_batch(state, act.body["device"], act.body["batch"])
     changed = replace(state, state=reached, void_orders=(*state.void_orders, act))
@@ -189,16 +184,20 @@ def _sheet_moved(state: PrecinctState, act: Act) -> PrecinctState:
         if move.sheet:
             raise NotAllowed("a counted sheet has no notice: leave its number out")
         return replace(state, state=reached, moves=(*state.moves, move))
-    sheet = next(
-        (s for b in state.standing_batches for s in b.sheets
-         if (b.device, b.batch, s.sheet) == (move.device, move.batch, move.sheet)),
-        None,
-    )  # fmt: skip
-    if sheet is None or sheet.fate != move.to_pile:
+    if move.to_pile != _recorded_pile(state, move):
         raise NotAllowed(f"there is no notice that puts this sheet into the {move.to_pile} pile: see notices")
     if any((m.device, m.batch, m.sheet) == (move.device, move.batch, move.sheet) for m in state.moves):
         raise NotAllowed("this sheet was moved already")
     return replace(state, state=reached, moves=(*state.moves, move))
+
+
+def _recorded_pile(state: PrecinctState, move: Move) -> str:
+    """Return the pile where the records say this sheet lies, "" when they know no such sheet."""
+    for batch in state.standing_batches:
+        for sheet in batch.sheets:
+            if (batch.device, batch.batch, sheet.sheet) == (move.device, move.batch, move.sheet):
+                return sheet.fate
+    return ""
 
 
 def _figures_shown(state: PrecinctState, act: Act) -> PrecinctState:

@@ -285,6 +285,14 @@ def test_an_act_that_the_law_would_have_refused_is_found_in_the_ledger() -> None
         day.state()
 
 
+def test_an_outcome_that_no_ballot_of_the_contest_can_have_is_found_in_the_ledger() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    day.append("hand_count_entered", BOTH, {"precinct": "101", "pass": 1, "outcomes": {"nobody": 3}})
+    with pytest.raises(LedgerContradiction, match='"nobody" is no outcome'):
+        day.state()
+
+
 @pytest.mark.parametrize(
     ("failed", "attempt", "step"),
     [

@@ -303,6 +303,18 @@ def test_records_that_come_after_the_figures_were_shown_change_nothing() -> None
 # Voiding
 
 
+def test_a_batch_voided_at_the_device_after_scanning_was_finished_is_voided_here_too() -> None:
+    day = a_scanned_day()
+    day.device().write("batch_voided", {"reason": "dropped", "by": ["a", "b"]})
+    assert obstacles(day) == ["voided_late"]
+    day.lock(H=12, c=9, s=2, x=1)
+    with pytest.raises(NotAllowed, match="voided at the device after scanning was finished"):
+        day.reconcile()
+    void(day)
+    assert day.state().state is State.SCANNING
+    assert not day.state().obstacles
+
+
 def test_a_batch_is_voided_only_by_both_sides() -> None:
     day = Day()
     day.assign().open_batch()
