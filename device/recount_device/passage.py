@@ -218,6 +218,9 @@ class Passage:
             sheet.happen(Event.FEEDER_STOPPED)
             self._ask_for_it(sheet)
             return False
+        if command == "divert" and sheet.state is State.JUDGED:
+            sheet.happen(Event.FEEDER_STOPPED)
+            self._put_in_doubt(sheet, "the feeder did not take its verdict")
         return command in ("feed", "divert")
 
     def board_tells(self, report: Report, program: Program | None) -> None:

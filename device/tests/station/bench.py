@@ -95,6 +95,7 @@ class Machine:
     back_allowed: bool = False
     holds_divert: bool = False
     """Take the verdict's command, but do not move yet."""
+    refuses_feed: bool = False
     said: deque[Said] = field(default_factory=deque[Said])
 
     def obey(self, name: str, fields: dict[str, int]) -> None:
@@ -147,7 +148,7 @@ class Machine:
         self._stop("halt", back=True)
 
     def _on_feed(self, sheet: int) -> None:
-        if self.state != "ready":
+        if self.state != "ready" or self.refuses_feed:
             self._refuse("feed", sheet)
             return
         if not self.hopper:

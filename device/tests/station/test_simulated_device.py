@@ -141,12 +141,15 @@ class World:
         doubt = self.station.passage.doubt
         if doubt is None or self.panel.key != "ask_officials":
             return
-        in_path = self.control.positions()["path"]
+        places = self.control.positions()
+        in_path, in_hand = places["path"], places["operator"]
         if in_path:
             self.control.set(cover_open=True)
-            self.control.load(self.control.take_out("path"))
+            in_hand += self.control.take_out("path")
             self.control.set(cover_open=False)
-        fate = "returned" if in_path else doubt.fate
+        if in_hand:
+            self.control.load(in_hand)
+        fate = "returned" if in_hand else doubt.fate
         self.host.order("settle_doubt", run="r1", batch=1, sheet=doubt.number, fate=fate, by=ANN_AND_BOB)
 
     def batch_is_closed(self) -> bool:

@@ -493,6 +493,32 @@ def test_a_message_without_meaning_is_put_on_record_and_stops_the_feeder(a_bench
     assert bench.panel.key == "ask_officials", "the sheet was judged, and where it is now only people can say"
 
 
+def test_a_verdict_that_the_feeder_does_not_take_puts_the_sheet_in_doubt(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1"), Paper("2")])
+    bench.machine.holds_divert = True
+    bench.assign()
+    bench.panel.press("start")
+    bench.steps()
+    bench.machine._refuse("divert", 1)
+    bench.until("ask_officials")
+    assert bench.records("sheet_in_doubt")[0].body["why"] == "the feeder did not take its verdict"
+
+
+def test_a_feed_that_the_feeder_does_not_take_pauses(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1")])
+    bench.assign()
+    bench.press("start")
+    bench.go_on()
+    bench.machine.hopper.append(Paper("2"))
+    bench.machine.refuses_feed = True
+    bench.press("start")
+    bench.until("press_start")
+    assert "did not take the command" in bench.panel.text
+    bench.machine.refuses_feed = False
+    bench.go_on()
+    assert len(bench.records("sheet_landed")) == 2
+
+
 def test_a_sheet_that_slides_in_after_the_feeder_stopped_is_asked_for(a_bench: MakeBench) -> None:
     bench = a_bench([Paper("1", mishaps=("slides_in", "")), Paper("2")])
     bench.assign()
