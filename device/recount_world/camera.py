@@ -39,7 +39,8 @@ _PAGES_KEPT = 12
 
 def read_page(path: Path) -> Page:
     """Return an image file as a grey page. Raises ScriptError for a file that is no image."""
-    page = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
+    # As the classifier reads files: a tag that says how to turn the picture is not obeyed.
+    page = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION)
     if page is None:
         raise ScriptError(f"{path} is no image that OpenCV reads (PNG, JPEG, TIFF)")
     return cast("Page", page)

@@ -42,6 +42,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+import cv2
+
 from recount_world.errors import ScriptError
 from recount_world.faults import Fault, read_fault
 from recount_world.paper import LETTER_MM, SHEET_UM, Sheet
@@ -236,6 +238,8 @@ def _image(table: Mapping[str, Any], key: str, folder: Path, where: str) -> Path
     path = folder / str(table[key])
     if not path.is_file():
         raise ScriptError(f"{where}: there is no image {path}")
+    if not cv2.haveImageReader(str(path)):
+        raise ScriptError(f"{where}: {path} is no image that OpenCV reads (PNG, JPEG, TIFF)")
     return path
 
 

@@ -71,6 +71,7 @@ def test_what_a_deck_knows_of_a_sheet_is_its_truth_and_its_own_fault_is_a_fault(
         ("[geometry]\nentry_to_camera_mm = 5", "must be from 100 to 2000 mm"),
         ("[[sheet]]\nfront = 'x.png'", "the id is missing"),
         ("[[sheet]]\nid = 'a'\nfront = 'x.png'", "there is no image"),
+        ("[[sheet]]\nid = 'a'\nfront = 'WORLD.toml'", "is no image"),
         ("[[sheet]]\nid = 'a'\nlength_mm = 20", "length_mm must be from 80"),
         ("[[sheet]]\nid = 'a'\n[[sheet]]\nid = 'a'", "two sheets have the id a"),
         ("[[sheet]]\nid = 'a'\ncolour = 'red'", "there is no setting colour"),
