@@ -439,3 +439,67 @@ def test_the_hopper_that_runs_empty_with_the_last_pick_is_no_fault(tmp_path: Pat
         bench.until(bench.moving)
         bench.paper.held[HOPPER] = 0
         assert bench.hear("at_camera")["sheet"] == 1
+
+
+@pytest.mark.parametrize("lead_mm", [285, 330, 395])
+def test_a_sheet_that_no_sensor_sees_after_a_reset_never_passes_the_camera(
+    tmp_path: Path, lead_mm: float
+) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        bench.paper.path.append(Sheet(lead_mm=lead_mm))
+        assert bench.ask("feed", "stopped", sheet=2)["reason"] == 10
+        assert max(sheet.lead_mm for sheet in bench.paper.path) < 410
+        assert bench.paper.landed == []
+
+
+def test_a_short_sheet_hidden_between_camera_and_bin_is_counted_when_it_comes_out(tmp_path: Path) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        bench.paper.path.append(Sheet(lead_mm=630, length_mm=216, exit=SET_ASIDE))
+        assert bench.ask("feed", "stopped", sheet=2)["reason"] == 10
+        bench.paper.path = [
+            sheet for sheet in bench.paper.path if sheet.exit is None
+        ]  # it falls into the bin
+        bench.run(50)
+        assert bench.report()["counts"][1:] == (0, 1, 0, 0)
+
+
+@pytest.mark.parametrize("where", WHERE)
+def test_a_reset_in_every_state_moves_nothing_until_people_have_looked(tmp_path: Path, where: str) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        WHERE[where](bench)
+        seen = any(bench.paper.levels()[gpio] for gpio in (ENTRY, CAMERA, *EXITS))
+        bench.restart()
+        bench.pulse_log.clear()
+        bench.configure()
+        report = bench.report()
+        assert (report["state"], report["stop_reason"]) == ((8, 11) if seen else (1, 0))
+        bench.ask("divert", "refused", sheet=1, exit=COUNTED)
+        bench.run(500)
+        assert not bench.pulse_log
+
+
+@pytest.mark.parametrize("sensor", [ENTRY, CAMERA, EXITS[0]])
+def test_a_sensor_stuck_at_paper_lets_nothing_be_fed(tmp_path: Path, sensor: int) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        bench.paper.held[sensor] = 1
+        bench.run(50)
+        bench.ask("feed", "refused", sheet=1)
+        bench.ask("clear", "refused")
+        assert not bench.moving()
+
+
+@pytest.mark.parametrize(
+    ("sensor", "reasons"),
+    [(ENTRY, {"pick_failed", "unexpected_sheet"}), (CAMERA, {"jam"}), (EXITS[COUNTED], {"jam"})],
+)
+def test_a_sensor_blind_to_paper_stops_the_sheet_it_does_not_see(
+    tmp_path: Path, sensor: int, reasons: set[str]
+) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        bench.paper.held[sensor] = 0
+        bench.say("feed", sheet=1)
+        if sensor == EXITS[COUNTED]:
+            bench.hear("at_camera")
+            bench.say("divert", sheet=1, exit=COUNTED)
+        assert bench.stop_reason() in reasons
+        assert not bench.moving()
