@@ -143,6 +143,7 @@ def run(args: argparse.Namespace) -> int:
     """Run a simulated device until Ctrl-C, SIGTERM or the call `quit`."""
     try:
         script = read_script(args.world)
+        _check_files(script)
         with _flash(script) as flash:
             if args.seed is not None:
                 script = replace(script, seed=args.seed)
@@ -153,6 +154,20 @@ def run(args: argparse.Namespace) -> int:
     except WorldError as error:
         raise OperatorError(str(error)) from error
     return 0
+
+
+def _check_files(script: Script) -> None:
+    """Raise OperatorError for a file or folder of the script that cannot be written."""
+    for path in (script.board_log, script.trace, script.flash):
+        if path is None:
+            continue
+        try:
+            if path == script.flash:
+                path.mkdir(parents=True, exist_ok=True)
+            else:
+                path.open("ab").close()
+        except OSError as error:
+            raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _run_world(script: Script, board: BoardProcess, socket_path: Path) -> None:
@@ -171,7 +186,6 @@ def _stop(_signal: int, _frame: Any) -> None:
 def _flash(script: Script) -> Generator[Path]:
     """Give the folder that is the board's flash: the script's, or one for this run."""
     if script.flash is not None:
-        script.flash.mkdir(parents=True, exist_ok=True)
         yield script.flash
         return
     with tempfile.TemporaryDirectory(prefix="recount-flash-") as folder:

@@ -93,6 +93,15 @@ def test_the_command_ends_with_one_line_and_code_2_for_a_bad_file(
     assert line.startswith("recount-device: there is no file")
 
 
+@pytest.mark.parametrize("setting", ["flash = '/proc/none'", "trace = '/none/x'", "board_log = '/none/x'"])
+def test_a_place_that_cannot_be_written_is_one_line_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], setting: str
+) -> None:
+    assert main(["simulate", str(written(tmp_path, setting))]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "cannot be written" in line
+
+
 def test_the_files_whole_format_as_documented_is_accepted(tmp_path: Path, page_image: PageImages) -> None:
     from recount_world import script as module
 
