@@ -39,7 +39,9 @@ REFERENCE_MARGIN = 48
 """Ground kept round the contest's box, in pixels: marks and streaks are followed into it."""
 
 _ANCHORS, _LANDMARKS = 13, 9
-_NEAR_DETAILS, _WIDE_DETAILS = (2, 5), (6, 8)
+_WIDE_DETAILS = (8, 9)
+_BESIDE_PX = 110
+"""A target with a patch of the second path this close needs no other."""
 _FEWEST_ANCHORS, _FEWEST_LANDMARKS, _FEWEST_DETAILS = 6, 4, 4
 _LABEL_LIKENESS = 0.8
 _TRIES = 40
@@ -73,6 +75,10 @@ class StyleSpec:
     test_mark: Box | None = None
 
 
+_Placed = tuple[TargetSpec, float, float, float, float]
+"""A target and its left, top, width and height in working pixels."""
+
+
 def compile_style(spec: StyleSpec, blank: Grey, other_side: Grey | None) -> Style:
     """Return the style of the contest on `blank`.
 
@@ -103,7 +109,7 @@ def compile_style(spec: StyleSpec, blank: Grey, other_side: Grey | None) -> Styl
     likeness = _likeness(spec, labels)
 
     closed = either(marked, writing)
-    first_details, second_details = _choose_details(spec, page, energy, box, closed, taken)
+    first_details, second_details = _choose_details(spec, targets, page, energy, box, closed, taken)
     first_landmarks, second_landmarks = _choose_landmarks(spec, page, box, closed)
     first_anchors, second_anchors = _choose_anchors(page, spec.id)
     margin = REFERENCE_MARGIN
@@ -340,6 +346,7 @@ def _choose_landmarks(
 
 def _choose_details(
     spec: StyleSpec,
+    targets: Sequence[_Placed],
     page: Grey,
     energy: Float,
     box: tuple[int, int, int, int],
@@ -349,9 +356,11 @@ def _choose_details(
     """Return the full-resolution patches of both paths; the labels are the first path's already."""
     closed = either(closed, labels)
     size = (DETAIL_WIDTH, DETAIL_HEIGHT)
-    near = _near_targets(spec, page) * energy
-    around = _pick(page, near, _outside(closed, box, 60), size, _NEAR_DETAILS, DETAIL_SEARCH, 80.0, 14.0)
-    for patch in (*around[0], *around[1]):
+    around: tuple[tuple[Patch, ...], tuple[Patch, ...]] = (
+        (),
+        _beside_targets(targets, page, energy, box, closed),
+    )
+    for patch in around[1]:
         _fill(closed, patch.left, patch.top, patch.left + DETAIL_WIDTH, patch.top + DETAIL_HEIGHT)
     paths = around
     for reach in (24, 60, 120, 240, 480):
@@ -369,18 +378,30 @@ def _choose_details(
     return paths
 
 
-def _near_targets(spec: StyleSpec, page: Grey) -> Float:
-    """Return weights that favour print near the targets: there the registration must hold."""
-    height, width = page.shape
-    step = 8
-    rows, columns = np.mgrid[0:height:step, 0:width:step].astype(np.float32)
-    factor = WORKING_DPI / spec.dpi
-    nearest = np.full(rows.shape, np.inf, np.float32)
-    for target in spec.targets:
-        left, top, wide, high = (number * factor for number in target.box)
-        nearest = np.minimum(nearest, np.hypot(columns - left - wide / 2, rows - top - high / 2))
-    weight = (255 / (1 + (nearest / 120) ** 2)).astype(np.uint8)
-    return resized(weight, width, height, cv2.INTER_LINEAR).astype(np.float32) / np.float32(255)
+def _beside_targets(
+    targets: Sequence[_Placed], page: Grey, energy: Float, box: tuple[int, int, int, int], closed: Grey
+) -> tuple[Patch, ...]:
+    """Return the second path's print close to each target, as the labels are the first path's."""
+    chosen: list[Patch] = []
+    closed = closed.copy()
+    size = (DETAIL_WIDTH, DETAIL_HEIGHT)
+    for _, left, top, wide, high in targets:
+        x, y = left + wide / 2, top + high / 2
+        if any(np.hypot(p.left + 24 - x, p.top + 16 - y) < _BESIDE_PX for p in chosen):
+            continue
+        reach = 2 * _BESIDE_PX
+        ground = _outside(closed, (x, y, x, y), reach)
+        ground = either(ground, _outside(closed, box, 60))
+        rows, columns = np.mgrid[0 : 2 * reach, 0 : 2 * reach].astype(np.float32) - reach
+        near = np.zeros_like(energy)
+        y0, x0 = max(0, int(y) - reach), max(0, int(x) - reach)
+        part = energy[y0 : int(y) + reach, x0 : int(x) + reach]
+        weight = 1 / (1 + (np.hypot(rows, columns) / 60) ** 2)
+        near[y0 : int(y) + reach, x0 : int(x) + reach] = part * weight[-part.shape[0] :, -part.shape[1] :]
+        for patch in _pick(page, near, ground, size, (0, 1), DETAIL_SEARCH, 80.0, 14.0)[1]:
+            chosen.append(patch)
+            _fill(closed, patch.left, patch.top, patch.left + DETAIL_WIDTH, patch.top + DETAIL_HEIGHT)
+    return tuple(chosen)
 
 
 def _outside(closed: NDArray[np.uint8], box: Sequence[float], reach: int) -> NDArray[np.uint8]:
@@ -393,8 +414,6 @@ def _outside(closed: NDArray[np.uint8], box: Sequence[float], reach: int) -> NDA
 
 
 # -- labels --------------------------------------------------------------------------------------------------
-
-_Placed = tuple[TargetSpec, float, float, float, float]
 
 
 def _choose_labels(

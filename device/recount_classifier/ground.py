@@ -39,6 +39,7 @@ _TILE = 256
 _ENVELOPE_PX = 64
 """Print and marks narrower than this do not lower the paper's envelope."""
 _PAPER_FLOOR = 0.8
+_LARGE_TARGET_PX = 17.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,6 +53,8 @@ class Reference:
     """Where print may lie (255), with its blurred edges."""
     words: Grey
     """Where print other than rules lies (1)."""
+    outlines: Grey
+    """Where a target's outline may lie (255): strokes are followed across it."""
     core_print: Grey
     """Where words surely lie (255): their strokes without the edges."""
 
@@ -113,14 +116,29 @@ def reference_of(style: Style) -> Reference:
     explained = np.maximum(blurred(spread, 0.8), spread)
     # Rules run where the registration has little to hold on to: they are allowed to lie three pixels off.
     explained = np.maximum(explained, dilated(rules, ones(7, 7)) * np.uint8(255))
+    # So is a target's outline, by one pixel more than words: its slivers must not look like marks.
+    outlines = dilated(both(dark, _round_targets(style)), ones(5, 5))
+    explained = np.maximum(explained, outlines * np.uint8(255))
     words = less(dark, dilated(rules, ones(7, 7)))
     return Reference(
         ink=ink,
         explained=explained,
         print_mask=above(explained, 64, 255),
         words=words,
+        outlines=outlines * np.uint8(255),
         core_print=both(above(eroded(ink, ones(2, 2)), 150, 255), words * np.uint8(255)),
     )
+
+
+def _round_targets(style: Style) -> Grey:
+    """Return where the targets are large enough (1) for a wider outline to leave their inside open."""
+    left, top, _, _ = style.reference_box
+    mask = np.zeros(style.reference.shape, np.uint8)
+    for target in style.targets:
+        if target.height >= _LARGE_TARGET_PX:
+            x0, y0 = round(target.left) - left - 2, round(target.top) - top - 2
+            mask[max(0, y0) : y0 + round(target.height) + 5, max(0, x0) : x0 + round(target.width) + 5] = 1
+    return mask
 
 
 def excess_of(ink: Grey, reference: Reference) -> Grey:

@@ -11,8 +11,8 @@ from recount_classifier.decide import BoxMeasure, Decision, TargetMeasure, decid
 from recount_classifier.evidence import Evidence
 from recount_classifier.ground import black_of, excess_of, flatten, ink_of, paper_envelope, reference_of
 from recount_classifier.lines import Lines, erase, find_lines, meets
-from recount_classifier.marks import Marks, measure, window_of
-from recount_classifier.places import Places, places_of
+from recount_classifier.marks import Marks, measure
+from recount_classifier.places import Places, places_of, stacked
 from recount_classifier.program import WORKING_DPI, Program, Style
 from recount_classifier.raster import Grey, above, both, components, dilated, not_above, ones
 from recount_classifier.reasons import fate_of
@@ -99,8 +99,8 @@ def _measure(evidence: Evidence, registration: Registration, style: Style, progr
     if lines:
         erase(excess, lines)
     ink_level = round(limits.ink * 255)
-    strokes = find_strokes(excess, ink_level)
-    marks = _marks(excess, style, places, ink_level)
+    strokes = find_strokes(excess, ink_level, reference.outlines)
+    marks = _marks(excess, places, ink_level)
     steps = _paper_steps(envelope, black, places)
     targets = _targets(style, places, marks, strokes, lines, steps)
     box = _box(style, places, strokes, ink, evidence, limits)
@@ -113,22 +113,14 @@ def _lean(registration: Registration, style: Style) -> float:
     return -b / a if abs(a) >= abs(b) else -d / c
 
 
-def _marks(excess: Grey, style: Style, places: Places, ink_level: int) -> list[Marks]:
+def _marks(excess: Grey, places: Places, ink_level: int) -> list[Marks]:
     """Return the marks of each target; targets of one size are measured as one stack."""
-    sizes: dict[tuple[float, float], list[int]] = {}
-    for index, target in enumerate(style.targets):
-        sizes.setdefault((target.width, target.height), []).append(index)
     result: dict[int, Marks] = {}
-    for (width, height), members in sizes.items():
-        wide, high = window_of(width, height)
-        stack = np.zeros((len(members), high, wide), np.uint8)
-        for row, index in enumerate(members):
-            place = places.windows[index]
-            stack[row][place.inner] = excess[place.outer]
-        together = measure(stack, width, height, ink_level)
-        for row, index in enumerate(members):
-            result[index] = together.at(row)
-    return [result[index] for index in range(len(style.targets))]
+    for size in places.sizes:
+        stack = stacked(excess, [places.windows[i] for i in size.members], size.width, size.height)
+        together = measure(stack, size.free, size.width, size.height, ink_level)
+        result |= {index: together.at(row) for row, index in enumerate(size.members)}
+    return [result[index] for index in range(len(places.windows))]
 
 
 def _paper_steps(envelope: Grey, black: float, places: Places) -> list[float]:

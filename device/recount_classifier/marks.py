@@ -68,13 +68,11 @@ class Marks:
     ring: Values
     halo: Values
     cover: Values
-    """Share of the core's pixels that are ink."""
+    """Share of the core's pixels, as far as print leaves them open, that are ink."""
     spot_px: Values
     """Ink pixels in core and ring of the largest connected spot there."""
     span: Values
     """Longest extent of one spot inside the target, as a share of the target's width."""
-    depth: Values
-    """Darkest ink in the core (the 5 % darkest pixels' mean)."""
 
     def at(self, index: int) -> Marks:
         """Return the measurements of one target of the stack."""
@@ -82,31 +80,29 @@ class Marks:
         return Marks(*(getattr(self, name)[one] for name in self.__slots__))
 
 
-def measure(excess: Stack, target_width: float, target_height: float, ink_level: int) -> Marks:
+def measure(excess: Stack, free: Stack, target_width: float, target_height: float, ink_level: int) -> Marks:
     """Measure a stack (n, height, width) of excess ink round targets of one size.
 
-    `ink_level` is the excess at which a pixel counts as ink.
+    `free` is 1 where no print hides ink: one window for all (1, height, width) or one for each. `ink_level`
+    is the excess at which a pixel counts as ink.
     """
     zones = zones_of(target_width, target_height)
     count = len(excess)
-    flat = excess.reshape(count, -1)
+    flat, open_ground = excess.reshape(count, -1), free.reshape(len(free), -1)
     tone = np.maximum(flat.astype(np.float32) - _GROUND_TONE * 255, 0)
     means = tone @ zones.weights.T / 255
     inked = flat > ink_level
     core = zones.core.ravel()
-    core_pixels = flat[:, core]
-    cover = (core_pixels > ink_level).mean(axis=1, dtype=np.float32)
-    darkest = max(1, core_pixels.shape[1] // 20)
-    depth = np.partition(core_pixels, core_pixels.shape[1] - darkest, axis=1)[:, -darkest:].mean(axis=1) / 255
+    room = np.maximum(np.count_nonzero(open_ground[:, core], axis=1), 1)
+    cover = np.count_nonzero(inked[:, core], axis=1) / room
     spot, span = _spots(inked, zones, target_width)
     return Marks(
         core=means[:, 0].astype(np.float32),
         ring=means[:, 1].astype(np.float32),
         halo=means[:, 2].astype(np.float32),
-        cover=cover,
+        cover=cover.astype(np.float32),
         spot_px=spot,
         span=span,
-        depth=depth.astype(np.float32),
     )
 
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recount_classifier.ground import reference_of
 from recount_classifier.lines import Room, room_of
 from recount_classifier.marks import window_of, zones_of
 from recount_classifier.program import Style
-from recount_classifier.raster import Grey, both, dilated, ones
+from recount_classifier.raster import Grey, both, dilated, not_above, ones
 from recount_classifier.strokes import halved_mask
 
 Window = tuple[slice, slice]
+Grey3 = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +29,22 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Size:
+    """The targets of one size, which are measured as one stack."""
+
+    width: float
+    height: float
+    members: tuple[int, ...]
+    free: Grey3
+    """For each member's window, where (1) no print hides ink."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Places:
     """A style's windows and masks. Masks are of half size, as strokes are."""
 
     windows: tuple[Place, ...]
+    sizes: tuple[Size, ...]
     targets: Grey
     """Inside which target a pixel lies (1 + its index), outline included; 0 elsewhere."""
     halos: Grey
@@ -60,6 +75,7 @@ def places_of(style: Style) -> Places:
         writing[area[1] - top : area[3] - top, area[0] - left : area[2] - left] = 1
     return Places(
         windows=tuple(windows),
+        sizes=_sizes(style, windows),
         targets=halved_mask(inside),
         halos=halved_mask(halos),
         box=halved_mask(box),
@@ -67,6 +83,26 @@ def places_of(style: Style) -> Places:
         words=halved_mask(_words(style, inside, box)),
         room=room_of(reference_of(style).print_mask),
     )
+
+
+def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
+    members: dict[tuple[float, float], list[int]] = {}
+    for index, target in enumerate(style.targets):
+        members.setdefault((target.width, target.height), []).append(index)
+    free = not_above(reference_of(style).print_mask, 0)
+    return tuple(
+        Size(width, height, tuple(indices), stacked(free, [windows[i] for i in indices], width, height))
+        for (width, height), indices in members.items()
+    )
+
+
+def stacked(ground: Grey, windows: Sequence[Place], target_width: float, target_height: float) -> Grey3:
+    """Return the windows of targets of one size as one stack; what lies off the ground is 0."""
+    wide, high = window_of(target_width, target_height)
+    stack = np.zeros((len(windows), high, wide), np.uint8)
+    for row, place in enumerate(windows):
+        stack[row][place.inner] = ground[place.outer]
+    return stack
 
 
 def _place(style: Style, index: int, shape: tuple[int, int]) -> Place:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import Grey, above, components, dilated, ones, resized
+from recount_classifier.raster import Grey, above, both, components, dilated, either, ones, resized
 
 _BRIDGE = ones(5, 5)
 """Gaps of four pixels, as print tears into a stroke, do not part it."""
+_OUTLINE_BRIDGE = ones(9, 9)
+"""Across a target's outline, where ink cannot be told from print, gaps of eight pixels do not."""
 
 Counts = NDArray[np.float64]
 
@@ -55,12 +57,13 @@ def _summed(index: NDArray[np.integer], weights: Counts, length: int) -> Counts:
     return np.bincount(index, weights=weights, minlength=length).astype(np.float64, copy=False)
 
 
-def find_strokes(excess: Grey, ink_level: int) -> Strokes:
-    """Return the strokes of the excess ink above `ink_level`."""
+def find_strokes(excess: Grey, ink_level: int, outlines: Grey) -> Strokes:
+    """Return the strokes of the excess ink above `ink_level`, followed across the targets' outlines."""
     height, width = excess.shape
     rows, columns = height // 2, width // 2
     inked = above(excess[: rows * 2, : columns * 2], ink_level, 252)
-    joined = dilated(inked, _BRIDGE)[::2, ::2]
+    across = both(dilated(inked, _OUTLINE_BRIDGE), outlines[: rows * 2, : columns * 2])
+    joined = either(dilated(inked, _BRIDGE), across)[::2, ::2]
     labels, stats = components(np.ascontiguousarray(joined))
     pixels = np.flatnonzero(labels)
     # Means of four bytes of 0 or 252 are exact multiples of 63.
