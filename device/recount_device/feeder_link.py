@@ -186,7 +186,7 @@ class FeederLink:
 
     def _take_payload(self, payload: bytes) -> None:
         try:
-            name, fields = feeder_messages.decode(payload)
+            name, fields = _decode(payload)
         except MessageError:
             # Its frame and its number were right: the board's program is not the one its hello promised.
             self.damaged_messages += 1
@@ -223,6 +223,13 @@ class FeederLink:
     def close(self) -> None:
         """Close the port; the board notices the silence and stops."""
         self._port.close()
+
+
+def _decode(payload: bytes) -> tuple[str, dict[str, int | tuple[int, ...]]]:
+    name, fields = feeder_messages.decode(payload)
+    if feeder_messages.sender(name) != feeder_messages.FEEDER:
+        raise MessageError(f"the feeder sends {name}, which only the station sends")
+    return name, fields
 
 
 def _five(counts: int | tuple[int, ...] | None) -> tuple[int, int, int, int, int] | None:

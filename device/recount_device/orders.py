@@ -91,9 +91,18 @@ class Orders:
         run = self._scribe.history.run
         if run is None or self.program is not None:
             return
-        self.program = self._store.load(run.program_hash)
-        if self.program is None:
-            self._programs.want_program(run.program_hash)
+        self.program = self._load(run.program_hash)
+
+    def _load(self, program_hash: bytes) -> Program | None:
+        """Return a program from the disk; ask the host for one that is missing or no longer what it was."""
+        try:
+            program = self._store.load(program_hash)
+        except OperatorError as error:
+            self.refusal = str(error)
+            program = None
+        if program is None:
+            self._programs.want_program(program_hash)
+        return program
 
     def _assign_run(self, fields: Mapping[str, Any]) -> None:
         history = self._scribe.history
@@ -112,13 +121,8 @@ class Orders:
             self._open_run(fields)
 
     def _open_run(self, fields: Mapping[str, Any]) -> None:
-        try:
-            program = self._store.load(fields["program"])
-        except OperatorError as error:
-            self.refusal = str(error)
-            return
+        program = self._load(fields["program"])
         if program is None:
-            self._programs.want_program(fields["program"])
             return
         if program.key != fields["contest"]:
             self.refusal = f"Run {fields['run']} cannot begin: its program is for the contest {program.key}."
@@ -139,6 +143,7 @@ class Orders:
         except OperatorError as error:
             self.refusal = str(error)
         else:
+            self.refusal = ""
             self.load_program()
 
     def _close_run(self, fields: Mapping[str, Any]) -> None:

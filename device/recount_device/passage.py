@@ -159,14 +159,15 @@ class Passage:
         fed_last = self._scribe.journal.feeding.sheet
         return self._scribe.batch is not None and number == fed_last > self._scribe.history.last_sheet
 
-    def came_to_rest(self, number: int, length_mm: int, program: Program) -> None:
+    def came_to_rest(self, number: int, length_mm: int, program: Program | None) -> None:
         """Hear that the sheet rests under the camera: look at it, and send it where it belongs."""
         if not self._is(number):
             return
         sheet = self._sheet_of(number)
         sheet.length_mm = length_mm
         sheet.happen(Event.CAME_TO_REST)
-        if "restart" in sheet.reasons:
+        if sheet.reasons or program is None:
+            # It was fed before a restart: nothing is known of it but that it is here.
             self._send_back(sheet)
         else:
             self._look(sheet, program)
@@ -250,7 +251,7 @@ class Passage:
         elif report.state == "at_camera":
             if sheet.state is State.JUDGED:
                 self._send(sheet, sheet.fate)
-            elif program is None or sheet.reasons:
+            elif sheet.state is State.BACKING:
                 self._send_back(sheet)
             else:
                 self.came_to_rest(sheet.number, sheet.length_mm, program)

@@ -217,9 +217,7 @@ class Station:
             self._feeder.send("halt")
 
     def _hear_at_camera(self, said: Said) -> None:
-        program = self._orders.program
-        assert program is not None, "no sheet is fed without the run's program"
-        self._passage.came_to_rest(said.fields["sheet"], said.fields["length_mm"], program)
+        self._passage.came_to_rest(said.fields["sheet"], said.fields["length_mm"], self._orders.program)
 
     def _hear_landed(self, said: Said) -> None:
         self._feeder_state = "ready"

@@ -378,14 +378,18 @@ class BenchStore:
 
     def __init__(self) -> None:
         self.programs = {PROGRAM.program_hash: PROGRAM}
+        self.is_damaged = False
 
     def load(self, program_hash: bytes) -> Program | None:
+        if self.is_damaged:
+            raise OperatorError("the contest program cannot be used: it is damaged")
         return self.programs.get(program_hash)
 
     def add(self, program_hash: bytes, content: bytes) -> Program:
         if content != PROGRAM.content:
             raise OperatorError("the contest program cannot be used: it is damaged")
         self.programs[program_hash] = PROGRAM
+        self.is_damaged = False
         return PROGRAM
 
 

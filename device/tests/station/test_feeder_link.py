@@ -168,10 +168,11 @@ def test_a_board_with_another_message_table_is_refused_in_words() -> None:
     bench.board.unplug()
 
 
-def test_a_message_that_no_board_says_ends_the_connection(bench: Bench) -> None:
+@pytest.mark.parametrize("payload", [b"\xfe\x00", b"", feeder_messages.encode("feed", sheet=1)])
+def test_a_message_that_no_board_says_ends_the_connection(bench: Bench, payload: bytes) -> None:
     bench.run(200)
     assert bench.board is not None
-    bench.board.delivery.send(b"\xfe\x00")
+    bench.board.delivery.send(payload)
     events = bench.run(100)
     assert "install its firmware again" in " ".join(event.why for event in events if isinstance(event, Gone))
     assert bench.link.damaged_messages == 1

@@ -422,6 +422,19 @@ def test_a_program_that_is_not_here_is_asked_for_and_checked(a_bench: MakeBench)
     assert len(bench.records("run_opened")) == 1
 
 
+def test_a_program_that_rotted_on_the_disk_is_asked_for_again(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1")])
+    bench.assign()
+    bench.store.is_damaged = True
+    bench.restart()
+    bench.steps()
+    assert bench.host.programs_wanted == [PROGRAM.program_hash]
+    bench.host.order("program_arrived", program=PROGRAM.program_hash, content=PROGRAM.content)
+    bench.steps()
+    bench.go_on()
+    assert len(bench.records("sheet_landed")) == 1
+
+
 def test_a_silent_host_opens_no_batch_but_the_open_one_is_finished(a_bench: MakeBench) -> None:
     bench = a_bench([Paper(str(n)) for n in range(6)])
     bench.assign()
