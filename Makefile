@@ -40,6 +40,7 @@ lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compil
 
 .PHONY: coverage
 coverage: $(ENVIRONMENT)  ## every branch of the protocol and of the law must be met by their tests
+	@mkdir -p .cache
 	@for part in protocol/recount_protocol:protocol/tests host/recount_host/law:host/tests/law; do \
 		COVERAGE_FILE=.cache/coverage $(BIN)/coverage run --branch --source=$${part%%:*} -m pytest -q $${part#*:} && \
 		COVERAGE_FILE=.cache/coverage $(BIN)/coverage report --skip-covered --show-missing --fail-under=100 || exit 1; \
