@@ -120,7 +120,7 @@ STEPS = (
 # --- events: reasons to stop ---
 
 HOPPER_EMPTY = "hopper_empty"
-JAM = "jam"  # an edge did not come within its distance or time, or the sheet at rest moved
+JAM = "jam"  # an edge came not within its distance or time, or too early; or the sheet at rest moved
 DOUBLE_FEED = "double_feed"
 COVER_OPEN = "cover_open"
 STOP_BUTTON = "stop_button"
@@ -611,6 +611,8 @@ class Feeder:
                 event = self._arrived_event(at_us)
             elif event == AT_EXIT or event == WRONG_EXIT:
                 event = self._at_exit_event(event, at_us)
+            elif event == LANDED:
+                event = self._landed_event(at_us)
             elif self.state == STOPPED and name == ENTRY_COVERED and self._comes_late():
                 event = ENTERED_LATE
             self._happen(event, at_us, now_us)
@@ -690,10 +692,12 @@ class Feeder:
         return self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR
 
     def _drawn_from_exit(self, sensor: int, at_us: int) -> bool:
-        """Return whether the sheet that lay over this exit's sensor at the stop is taken away by hand.
+        """Return whether a hand takes the sheet from this exit: lying there at a stop, or before it is through.
 
         People say where such a sheet went; the sensor cannot. What comes to the sensor after the stop is counted.
         """
+        if self.state == LEAVING and sensor - EXIT_COUNTED == self._exit:
+            return self._landed_event(at_us) != LANDED
         return self.state == STOPPED and self._lying[sensor] == 1 and elapsed_us(at_us, self._since_us) > 0
 
     def _edge_name(self, sensor: int, covered: bool) -> str:
@@ -724,6 +728,11 @@ class Feeder:
         """Paper at a bin: too early, and it is not the sheet that was under the camera."""
         gone_um = self._lead_um(at_us) - self._camera_um
         return UNEXPECTED_SHEET if gone_um < self._exit_um - self._margin_um else event
+
+    def _landed_event(self, at_us: int) -> str:
+        """The bin's sensor is clear: it has landed, or it left the sensor before its length was through."""
+        gone_um = self._lead_um(at_us) - self._camera_um
+        return JAM if gone_um < self._exit_um + self._length_um - self._margin_um else LANDED
 
     # --- one event ---
 

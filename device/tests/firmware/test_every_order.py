@@ -46,7 +46,9 @@ SHEETS_WAY = [
     ("time", 80, 0),
     ("time", 340, 0),
     ("edge", 3, True),
+    ("time", 60, 0),
     ("edge", 2, False),
+    ("time", 350, 0),
     ("edge", 3, False),
 ]
 """One sheet as it should go; random steps are thrown in between."""
@@ -106,7 +108,10 @@ class Watch:
         elif sensor == feeder.ENTRY:
             self.counts[4] += backwards
         elif sensor in {3, 4, 5} and not covered:
-            self.counts[sensor - 2] += not backwards and sensor not in self.lying
+            leaving_there = one.state == feeder.LEAVING and sensor == 3 + one._exit
+            at_us = (self.now_us - 3000) % (1 << 30)
+            snatched = leaving_there and one._landed_event(at_us) != feeder.LANDED
+            self.counts[sensor - 2] += not backwards and sensor not in self.lying and not snatched
         self.lying.discard(sensor)
 
     def _listen(self) -> None:

@@ -288,6 +288,16 @@ def test_a_sheet_drawn_from_a_bins_mouth_after_a_stop_has_not_landed(
         assert bench.ask("clear", "cleared")["counts"] == (1, 0, 0, 0, 0)
 
 
+def test_a_sheet_snatched_from_a_bins_mouth_on_its_way_has_not_landed(tmp_path: Path) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        to_leaving(bench)
+        bench.until(lambda: bench.paper.path[0].lead_mm > 824)
+        bench.paper.path.clear()
+        assert bench.stop_reason() == "jam"
+        assert bench.hear("stopped")["sheet"] == 1
+        assert bench.ask("clear", "cleared")["counts"] == (1, 0, 0, 0, 0)
+
+
 def test_a_sheet_slipped_into_a_bin_during_a_stop_is_counted(tmp_path: Path) -> None:
     with a_ready_feeder(tmp_path) as bench:
         to_leaving(bench)
