@@ -27,6 +27,15 @@ from recount_world.trace import Trace
 from recount_world.world import World
 
 
+@contextlib.contextmanager
+def _world_there() -> Generator[None]:
+    """Tell a world that is gone as the operator's matter: whoever ended it knows."""
+    try:
+        yield
+    except WorldGone as error:
+        raise OperatorError(str(error)) from error
+
+
 class SimulatedClock:
     """The world's clock. A wait ends with bytes at the port, a button, `wake`, or its moment."""
 
@@ -41,7 +50,8 @@ class SimulatedClock:
 
     def wait(self, port: Waitable, until_us: int) -> int:
         """Let the world's time run; return how many bytes the port holds then."""
-        waited = self._world.wait(until_us, port.written_bytes if port.fileno() >= 0 else None)
+        with _world_there():
+            waited = self._world.wait(until_us, port.written_bytes if port.fileno() >= 0 else None)
         self._now_us = waited.now_us
         self._pressed.extend(waited.buttons)
         return waited.readable
@@ -65,7 +75,8 @@ class SimulatedCamera:
     def capture(self, after_us: int) -> Sequence[Page]:
         """Return what lies under the camera now, front first. Raises CameraFault for a picture too old."""
         try:
-            picture = self._world.capture()
+            with _world_there():
+                picture = self._world.capture()
         except CallError as error:
             raise CameraFault(str(error)) from error
         if picture.exposed_us < after_us:
@@ -85,13 +96,14 @@ class SimulatedPanel:
 
     def show(self, message: Message) -> None:
         """Show a message."""
-        self._world.panel(
-            message.key,
-            message.text,
-            sheet=message.sheet or None,
-            lamps=message.lamps,
-            question=message.question,
-        )
+        with _world_there():
+            self._world.panel(
+                message.key,
+                message.text,
+                sheet=message.sheet or None,
+                lamps=message.lamps,
+                question=message.question,
+            )
 
     def pressed(self) -> list[str]:
         """Return the buttons pressed since the last call, in their order."""
@@ -115,7 +127,8 @@ class SimulatedDevice:
 
     def open_feeder(self) -> str:
         """Return the name of a fresh serial port to the feeder board."""
-        return self._world.open_feeder()
+        with _world_there():
+            return self._world.open_feeder()
 
     def close(self) -> None:
         """Leave the world; for it the station is gone then."""

@@ -85,6 +85,7 @@ class AutoOperator:
             "take_out_and_return": lambda panel: self._clear(panel, None),
             "take_out_to_tray": lambda panel: self._clear(panel, Place.NOT_ACCEPTED),
             "hopper_empty": self._end,
+            "batch_full": self._end_full,
         }
 
     def see(self, panel: Panel | None) -> None:
@@ -117,6 +118,10 @@ class AutoOperator:
 
     def _end(self, panel: Panel) -> None:
         self._press("start" if self._hands.in_hopper() else "end_batch", panel)
+        self._done(panel)
+
+    def _end_full(self, panel: Panel) -> None:
+        self._press("end_batch", panel)
         self._done(panel)
 
     def _clear(self, panel: Panel, tray: Place | None) -> None:

@@ -24,6 +24,7 @@ PANEL_KEYS = (
     "take_out_and_return",
     "take_out_to_tray",
     "hopper_empty",
+    "batch_full",
     "batch_void_needed",
     "ask_officials",
     "fault",

@@ -57,7 +57,7 @@ class Waiting:
 
 
 class Server:
-    """Serves one world until `quit` is called or `stop` is set."""
+    """Serves one world until the call `quit`, or `stop`."""
 
     def __init__(self, world: World, socket_path: Path) -> None:
         """Listen at `socket_path`. Raises ScriptError where a world listens there already."""
@@ -66,7 +66,9 @@ class Server:
         self.stopped = False
         self._listener = _listen(socket_path)
         self._selector = selectors.DefaultSelector()
-        self._selector.register(self._listener, selectors.EVENT_READ, None)
+        self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+        self._stop_here, self._stop_there = socket.socketpair()
+        self._selector.register(self._stop_here, selectors.EVENT_READ, lambda: None)
         self._pace = Pace()
         self._clients: list[Client] = []
         self._station: Client | None = None
@@ -108,6 +110,13 @@ class Server:
                 self._serve_sockets(self._let_time_run())
         finally:
             self._close()
+
+    def stop(self) -> None:
+        """Let `serve` come to its end; may be called from any thread."""
+        self.stopped = True
+        with contextlib.suppress(OSError):
+            # It has ended already.
+            self._stop_there.send(b"!")
 
     # Time.
 
@@ -185,17 +194,14 @@ class Server:
 
     def _serve_sockets(self, timeout_s: float) -> None:
         for key, _ in self._selector.select(timeout_s):
-            if key.data is None:
-                self._accept()
-            else:
-                self._read(key.data)
+            key.data()
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
         connection.settimeout(SEND_TIMEOUT_S)
         client = Client(connection)
         self._clients.append(client)
-        self._selector.register(connection, selectors.EVENT_READ, client)
+        self._selector.register(connection, selectors.EVENT_READ, lambda: self._read(client))
 
     def _read(self, client: Client) -> None:
         try:
@@ -258,7 +264,8 @@ class Server:
         for client in list(self._clients):
             self._drop(client)
         self._selector.close()
-        self._listener.close()
+        for one in (self._listener, self._stop_here, self._stop_there):
+            one.close()
         self._close_port()
         with contextlib.suppress(FileNotFoundError):
             self.socket_path.unlink()

@@ -195,7 +195,7 @@ def described(entries: Sequence[dict[str, Any]]) -> list[Fault]:
 
 
 @given(entries=st.lists(FAULTS, max_size=4), seed=st.integers(0, 1000))
-@settings(max_examples=15, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=8, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(entries=[], seed=1)
 @example(entries=[{"kind": "jam", "sheet": "2", "at_mm": 700}], seed=1)
 @example(entries=[{"kind": "board_reset", "when_sheet": "4", "at_mm": 350}], seed=1)

@@ -64,6 +64,11 @@ def test_it_ends_the_batch_when_the_hopper_is_empty_and_feeds_on_when_it_is_not(
     assert show(world, "hopper_empty") == ("start",)
 
 
+def test_it_ends_a_full_batch_with_sheets_left_in_the_hopper(a_world: Worlds) -> None:
+    world = a_world(rests, some_sheets(2), operator="auto")
+    assert show(world, "batch_full") == ("end_batch",)
+
+
 def test_it_leaves_officials_matters_to_the_officials(a_world: Worlds) -> None:
     world = jammed(a_world)
     for key in ("ask_officials", "batch_void_needed", "fault", "idle", "feeding"):

@@ -45,7 +45,7 @@ def served(a_world: Worlds, tmp_path: Path) -> Generator[Served, None, None]:
 
     yield start
     for server, thread in running:
-        server.stopped = True
+        server.stop()
         thread.join()
 
 
@@ -265,7 +265,7 @@ def test_a_socket_left_over_from_a_killed_world_is_replaced(a_world: Worlds, tmp
     left_over.bind(str(path))
     left_over.close()
     server = Server(a_world(), path)
-    server.stopped = True
+    server.stop()
     server.serve()
     assert not path.exists()
 

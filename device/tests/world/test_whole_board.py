@@ -122,7 +122,7 @@ def a_day(tmp_path: Path) -> Generator[Days, None, None]:
 
     yield start
     for day in days:
-        day.server.stopped = True
+        day.server.stop()
         day.thread.join()
         day.world.close()
 
@@ -146,7 +146,7 @@ def test_the_same_seed_repeats_a_run_to_the_microsecond(a_day: Days) -> None:
     for _ in range(2):
         day = a_day(3, bounce_us=2000, dust_per_minute=60.0, pick_spread_mm=20.0, seed=5)
         day.feed([0, 1, 2])
-        day.server.stopped = True
+        day.server.stop()
         day.thread.join()
         traces.append(day.world.trace.lines)
     assert len(traces[0]) > 100
