@@ -10,7 +10,7 @@ from sqlalchemy import Connection, select
 from recount_host.act import NO_ACT, Act, ActError
 from recount_host.ledger import schema
 from recount_host.ledger.acts_chain import read_acts
-from recount_host.ledger.rows import Device, Gap, StoredRecord
+from recount_host.ledger.rows import Device, Gap
 from recount_host.ledger.sqlite import damaged
 from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
 
@@ -21,7 +21,7 @@ class Contents:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.acts: list[Act] = []
-        self.records: list[StoredRecord] = []
+        self.records: list[Record] = []
         self.devices: dict[str, Device] = {}
         self._act_hash = NO_ACT
         self._records_read = 0
@@ -74,10 +74,12 @@ class Contents:
     def _read_records(self, connection: Connection) -> None:
         table = schema.records
         for row in connection.execute(
-            select(table).where(table.c.stored > self._records_read).order_by(table.c.stored)
+            select(table.c.stored, table.c.device, table.c.n, table.c.record)
+            .where(table.c.stored > self._records_read)
+            .order_by(table.c.stored)
         ):
             record = self._sound(row.device, row.n, row.record)
-            self.records.append(StoredRecord(record, row.record, row.signature, row.received_utc))
+            self.records.append(record)
             self._heads[record.device] = (record.n, record_hash(row.record))
             self._records_read = row.stored
             if crop_sha256(record) and (record.device, record.n) not in self.crops_here:

@@ -19,7 +19,7 @@ from recount_host.ledger import acts_chain, intake, schema
 from recount_host.ledger.contents import Contents
 from recount_host.ledger.rows import Device, Gap, Outcome, Refusal, StoredRecord
 from recount_host.ledger.sqlite import damaged, open_engine, reading, writing
-from recount_protocol.records import Record
+from recount_protocol.records import Record, decode_record
 
 LEDGER_FILE = "ledger.sqlite"
 """Its name in the data folder of a locality."""
@@ -93,16 +93,20 @@ class Ledger:
 
     def records(self, device: str | None = None) -> tuple[Record, ...]:
         """Return the records (of one device) in the order they came: of one device, that of their numbers."""
-        return tuple(
-            stored.record
-            for stored in self._refreshed().records
-            if device is None or stored.record.device == device
-        )
+        records = self._refreshed().records
+        return tuple(record for record in records if device is None or record.device == device)
 
     def stored_records(self, device: str | None = None) -> tuple[StoredRecord, ...]:
         """Return the records with their bytes, signatures and times of receipt."""
+        table = schema.records
+        query = select(table).order_by(table.c.stored)
+        if device is not None:
+            query = query.where(table.c.device == device)
+        with reading(self._engine, self.path) as connection:
+            rows = connection.execute(query).all()
         return tuple(
-            stored for stored in self._refreshed().records if device is None or stored.record.device == device
+            StoredRecord(decode_record(row.record), row.record, row.signature, row.received_utc)
+            for row in rows
         )
 
     def devices(self) -> tuple[Device, ...]:
@@ -155,7 +159,7 @@ class Ledger:
             with self._lock:
                 self._contents.refresh(connection)
                 acts = tuple(self._contents.acts)
-                records = tuple(stored.record for stored in self._contents.records)
+                records = tuple(self._contents.records)
             yield Turn(connection, acts, records, self._clock)
 
     # What devices send

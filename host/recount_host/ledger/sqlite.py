@@ -19,6 +19,12 @@ from recount_host.ledger.schema import APPLICATION_ID, SCHEMA_VERSION, metadata,
 BUSY_TIMEOUT_MS = 15_000
 """How long a program waits for another one's transaction; theirs last milliseconds."""
 
+WHOLE_CHECK_BYTES = 256 * 1024 * 1024
+"""Up to this size every opening checks the whole file, which takes a second; serve always does.
+
+What is read is checked in any case: pages by SQLite, acts and records by their chains.
+"""
+
 _HEADER = b"SQLite format 3\x00"
 
 
@@ -41,7 +47,7 @@ def open_engine(path: Path, *, create: bool) -> Engine:
     event.listen(engine, "connect", _set_up_connection)
     event.listen(engine, "begin", _begin)
     try:
-        _make_or_check(engine, path)
+        _make_or_check(engine, path, whole=create or path.stat().st_size <= WHOLE_CHECK_BYTES)
     except BaseException:
         engine.dispose()
         raise
@@ -122,12 +128,12 @@ def _begin(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
 
-def _make_or_check(engine: Engine, path: Path) -> None:
+def _make_or_check(engine: Engine, path: Path, *, whole: bool) -> None:
     with writing(engine, path) as connection:
         if not _names(connection):
             _make(connection)
     with reading(engine, path) as connection:
-        _check(connection, path)
+        _check(connection, path, whole=whole)
 
 
 def _make(connection: Connection) -> None:
@@ -138,7 +144,7 @@ def _make(connection: Connection) -> None:
     connection.exec_driver_sql(f"PRAGMA user_version={SCHEMA_VERSION}")
 
 
-def _check(connection: Connection, path: Path) -> None:
+def _check(connection: Connection, path: Path, *, whole: bool) -> None:
     if connection.exec_driver_sql("PRAGMA application_id").scalar_one() != APPLICATION_ID:
         raise LedgerDamaged(f"{path} is an SQLite file, but not a recount ledger: name another folder")
     version = connection.exec_driver_sql("PRAGMA user_version").scalar_one()
@@ -150,7 +156,7 @@ def _check(connection: Connection, path: Path) -> None:
     wanted = {table.name for table in metadata.sorted_tables} | {name for name, _ in triggers()}
     if lost := sorted(wanted - _names(connection)):
         raise damaged(path, f"{lost[0]} is missing from it")
-    found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
+    found = "ok" if not whole else str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one())
     if found != "ok":
         raise damaged(path, found.splitlines()[-1])
 

@@ -44,6 +44,9 @@ WELCOME_AGAIN_MS = 2_000
 FAREWELL_MS = 2_000
 """How long a refused device may take to hear why, before the link is closed."""
 
+INTRODUCE_WITHIN_MS = 30_000
+"""Who has not been welcomed by then is no device: a scanner of ports, or a cable with nothing at its end."""
+
 MAX_UNANSWERED = 256
 """Wants in flight above which nothing more is read from the device: its queue then fills, not our memory."""
 
@@ -106,6 +109,7 @@ class DeviceSession:
         self._duties: tuple[tuple[str, dict[str, Any]], ...] = ()
         self._duties_due_ms = 0
         self._farewell_ms: int | None = None
+        self._began_ms: int | None = None
 
     @property
     def may_read(self) -> bool:
@@ -127,8 +131,12 @@ class DeviceSession:
     def receive(self, data: bytes, now_ms: int) -> None:
         """Take bytes that came, or none when only time passed."""
         self._now_ms = now_ms
+        if self._began_ms is None:
+            self._began_ms = now_ms
         for event in self._delivery.receive(data, now_ms):
             self._take_event(event)
+        if not self.condition.welcomed and now_ms >= self._began_ms + INTRODUCE_WITHIN_MS:
+            self._end()
         if self._farewell_ms is not None and (
             now_ms >= self._farewell_ms or not (self._outbox or self._delivery.unacknowledged)
         ):
@@ -232,6 +240,7 @@ class DeviceSession:
                 f"it asks for the contest program {reply.program.hex()[:12]}, which is not here"
             )
             return
+        self.condition.problem = ""
         part = reply.data[reply.offset : reply.offset + PART_BYTES]
         self._outbox.append(
             pack("program_part", program=reply.program, offset=reply.offset, total=len(reply.data), part=part)

@@ -1,7 +1,9 @@
 """The ledger as the law reads it, at little cost: a device is folded anew only when it wrote more."""
 
 import threading
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from recount_host.law.duties import duties
@@ -11,6 +13,19 @@ from recount_host.ledger.ledger import Ledger
 from recount_host.ledger.rows import Refusal
 from recount_host.order import order_of
 from recount_protocol.records import Record
+
+QUICK_FOLD_S = 0.25
+REST_FACTOR = 4
+"""A fold that takes longer than QUICK_FOLD_S is shown for so many times its length: the pages of a large
+locality must never take the processor from the links."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Folded:
+    mark: tuple[int, ...]
+    facts: Facts
+    states: Mapping[str, PrecinctState]
+    good_until_s: float
 
 
 class FactsReader:
@@ -22,7 +37,7 @@ class FactsReader:
         self._records: dict[str, list[Record]] = {}
         self._taken = 0
         self._folded: dict[str, DeviceFacts] = {}
-        self._states: tuple[tuple[int, ...], Facts, Mapping[str, PrecinctState]] | None = None
+        self._states: _Folded | None = None
 
     def facts(self) -> Facts:
         """Return everything that is known now."""
@@ -40,13 +55,16 @@ class FactsReader:
 
     def states(self) -> tuple[Facts, Mapping[str, PrecinctState]]:
         """Return all that is known now, and each precinct's state by id; folded only after a change."""
-        mark = self._ledger.mark()
+        mark, begun_s = self._ledger.mark(), time.monotonic()
         known = self._states
-        if known is None or known[0] != mark:
+        if known is None or (known.mark != mark and begun_s >= known.good_until_s):
             facts = self.facts()
-            known = (mark, facts, fold_all(facts))
-            self._states = known
-        return known[1], known[2]
+            states = fold_all(facts)
+            ended_s = time.monotonic()
+            took_s = ended_s - begun_s
+            rest_s = took_s * REST_FACTOR if took_s > QUICK_FOLD_S else 0.0
+            known = self._states = _Folded(mark, facts, states, ended_s + rest_s)
+        return known.facts, known.states
 
     def duties(self, device: str) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Return the messages that this device is to be told until its records show that it did them."""

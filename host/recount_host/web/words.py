@@ -85,6 +85,7 @@ AWAY = Sign("off", "○", "Not connected")
 
 NOT_SEEN = Sign("off", "○", "Not seen yet")
 REFUSED = Sign("stop", "✗", "Refused")
+TROUBLE = Sign("stop", "!", "Needs you")
 RECORDS_MISSING = Sign("stop", "!", "Records are missing")
 
 
@@ -100,7 +101,7 @@ def device_sign(live: DeviceLive | None, *, is_scanning: bool) -> Sign:
     if live is None:
         return NOT_SEEN
     if live.problem:
-        return REFUSED
+        return TROUBLE if live.connected else REFUSED
     if live.gap:
         return RECORDS_MISSING
     if live.connected:

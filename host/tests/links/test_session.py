@@ -259,6 +259,15 @@ class _Silent(Connection):
         return now_ms + 1_000
 
 
+def test_a_link_on_which_nobody_introduces_itself_is_given_up(table: Table) -> None:
+    session = table.session
+    session.receive(b"", 1_000)
+    session.receive(b"", 30_999)
+    assert not session.finished
+    session.receive(b"", 31_000)
+    assert session.finished
+
+
 def test_garbage_on_the_wire_is_survived(table: Table) -> None:
     device = faults(a_device(), 5)
     session = table.connect(device)

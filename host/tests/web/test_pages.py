@@ -14,12 +14,26 @@ from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
 from recount_host.ledger.sqlite import damaged
 from recount_host.links.session import Condition
-from recount_host.rehearsal import DAYS, TWELVE_SHEETS, Day
+from recount_host.rehearsal import (
+    TWELVE_SHEETS,
+    Day,
+    a_counted_day,
+    a_hand_count_day,
+    a_reconciled_day,
+    a_scanned_day,
+)
 from recount_host.web import words
 from recount_host.web.access import AccessNotDeclared, check_every_route
 from recount_host.web.app import FOLDER, STATIC_TYPES
 
 from .site import PicturedDevice, Site
+
+DAYS = {
+    "scanned": a_scanned_day,
+    "reconciled": a_reconciled_day,
+    "hand_count": a_hand_count_day,
+    "counted": a_counted_day,
+}
 
 
 @pytest.fixture
