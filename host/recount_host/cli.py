@@ -18,82 +18,50 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 class Command(NamedTuple):
-    """One subcommand: its words, the module that does it, and what it is for."""
+    """One subcommand: its words, the module of `recount_host` that does it, and what it is for."""
 
-    words: tuple[str, ...]
+    words: str
     module: str
     purpose: str
 
 
 COMMANDS: tuple[Command, ...] = (
-    Command(("serve",), "recount_host.serve", "collect from devices and show where every precinct stands"),
-    Command(
-        ("order", "set"), "recount_host.commands.order_set", "let the ledger work under an order of the court"
-    ),
-    Command(
-        ("program", "build"),
-        "recount_host.programs.build",
-        "make a contest program from blank ballots and their numbers",
-    ),
-    Command(
-        ("program", "add"), "recount_host.commands.program_add", "take a contest program into the ledger"
-    ),
-    Command(("run", "assign"), "recount_host.commands.run_assign", "tell a device to scan a precinct"),
-    Command(("show",), "recount_host.commands.show", "say where each precinct stands and what to do next"),
-    Command(
-        ("count", "enter"),
-        "recount_host.commands.count_enter",
-        "enter what one person counted by hand, blind",
-    ),
-    Command(
-        ("doubt", "list"), "recount_host.commands.doubt_list", "list the sheets whose landing is unknown"
-    ),
-    Command(
-        ("doubt", "settle"),
-        "recount_host.commands.doubt_settle",
-        "say where a sheet in doubt lies, both sides",
-    ),
-    Command(("batch", "void"), "recount_host.commands.batch_void", "declare a batch void, both sides"),
-    Command(
-        ("finish-scanning",), "recount_host.commands.finish_scanning", "all sheets of a precinct went through"
-    ),
-    Command(("reconcile",), "recount_host.commands.reconcile", "say which identities hold, and no figure"),
-    Command(
-        ("notices",), "recount_host.commands.notices", "list the set-aside sheets, once they may be shown"
-    ),
-    Command(
-        ("move-sheet",), "recount_host.commands.move_sheet", "lay a misplaced sheet into its pile, both sides"
-    ),
-    Command(("figures",), "recount_host.commands.figures", "show the figures of a precinct, for good"),
-    Command(
-        ("hand-count", "enter"), "recount_host.commands.hand_count_enter", "enter one pass of the hand count"
-    ),
-    Command(("statement",), "recount_host.commands.statement", "print the statement of a precinct"),
+    Command("serve", "serve", "collect from devices and show where every precinct stands"),
+    Command("order set", "commands.order_set", "let the ledger work under an order of the court"),
+    Command("program build", "programs.build", "build a contest program from blank ballots"),
+    Command("program add", "commands.program_add", "take a contest program into the ledger"),
+    Command("run assign", "commands.run_assign", "tell a device to scan a precinct"),
+    Command("show", "commands.show", "say where each precinct stands and what to do next"),
+    Command("log", "commands.log", "tell every act in order, who did it and what it means"),
+    Command("count enter", "commands.count_enter", "enter what one person counted by hand, blind"),
+    Command("doubt list", "commands.doubt_list", "list the sheets whose landing is unknown"),
+    Command("doubt settle", "commands.doubt_settle", "say where a sheet in doubt lies, both sides"),
+    Command("batch void", "commands.batch_void", "declare a batch void, both sides"),
+    Command("finish-scanning", "commands.finish_scanning", "all sheets of a precinct went through"),
+    Command("reconcile", "commands.reconcile", "say which identities hold, and no figure"),
+    Command("notices", "commands.notices", "list the set-aside sheets, once they may be shown"),
+    Command("move-sheet", "commands.move_sheet", "lay a misplaced sheet into its pile, both sides"),
+    Command("figures", "commands.figures", "show the figures of a precinct, for good"),
+    Command("hand-count enter", "commands.hand_count_enter", "enter one pass of the hand count, both sides"),
+    Command("statement", "commands.statement", "print the statement of a precinct"),
 )
 
 
 def usage() -> str:
     """Return the list of subcommands for people."""
-    width = max(len(" ".join(command.words)) for command in COMMANDS)
-    lines = [f"  {' '.join(command.words):<{width}}  {command.purpose}" for command in COMMANDS]
-    return "\n".join(
-        [
-            "usage: recount-host COMMAND ...   (recount-host COMMAND --help tells more)",
-            "",
-            "commands:",
-            *lines,
-        ]
-    )
+    width = max(len(command.words) for command in COMMANDS)
+    lines = [f"  {command.words:<{width}}  {command.purpose}" for command in COMMANDS]
+    head = "usage: recount-host COMMAND ...   (recount-host COMMAND --help tells more)"
+    return "\n".join([head, "", "commands:", *lines])
 
 
 def find_command(arguments: Sequence[str]) -> Command:
     """Return the subcommand that the arguments begin with. Raises OperatorError when there is none."""
     for command in COMMANDS:
-        if tuple(arguments[: len(command.words)]) == command.words:
+        words = command.words.split()
+        if list(arguments[: len(words)]) == words:
             return command
-    begun = [
-        " ".join(command.words) for command in COMMANDS if arguments and command.words[0] == arguments[0]
-    ]
+    begun = [command.words for command in COMMANDS if command.words.split()[:1] == list(arguments[:1])]
     if begun:
         raise OperatorError(f"{arguments[0]} alone is no command: write {' or '.join(begun)}")
     named = f'there is no command "{arguments[0]}"' if arguments else "name a command"
@@ -113,10 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command = find_command(given)
         # Only the chosen command's module is imported: none waits for, or fails by, another's libraries.
-        module = importlib.import_module(command.module)
-        parser = OneLineParser(prog=f"recount-host {' '.join(command.words)}", description=module.__doc__)
+        module = importlib.import_module(f"recount_host.{command.module}")
+        parser = OneLineParser(prog=f"recount-host {command.words}", description=module.__doc__)
         module.configure(parser)
-        return int(module.run(parser.parse_args(given[len(command.words) :])))
+        return int(module.run(parser.parse_args(given[len(command.words.split()) :])))
     except OperatorError as error:
         print(f"recount-host: {error}", file=sys.stderr)
         return 2

@@ -29,6 +29,8 @@ class Kind:
     """Its fields with their types and bounds."""
     two_persons: bool = False
     """Whether two persons of different sides must do it together."""
+    figures: tuple[str, ...] = ()
+    """Its fields that are figures: no log shows them before they may be shown."""
 
 
 _WORD = Field(str, 1, 64)
@@ -109,6 +111,7 @@ KINDS: Mapping[str, Kind] = {
             "value": _SHEETS,
             "attempt": Field(int, 1, 99),
         },
+        figures=("value",),
     ),
     "identities_told": Kind(
         "The host compared people's counts with the scanners' and said only which identities "
@@ -144,12 +147,14 @@ KINDS: Mapping[str, Kind] = {
             "not_accepted": _SHEETS,
             "votes": _SHEETS_BY_WORD,
         },
+        figures=("counted", "set_aside", "not_accepted", "votes"),
     ),
     "hand_count_entered": Kind(
         "A team of both sides counted the ballots by hand and entered the outcome of each "
         "ballot, once through.",
         {"precinct": _WORD, "pass": Field(int, 1, 99), "outcomes": _SHEETS_BY_WORD},
         two_persons=True,
+        figures=("outcomes",),
     ),
     "statement_printed": Kind(
         "The precinct's statement was printed; these are the hashes of its file and of the facts on it.",

@@ -7,12 +7,15 @@ number of sheets fed once H is locked; the set-aside notices when I3 alone fails
 For a sheet in doubt its number is shown, without its place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from recount_host.act import Act
+from recount_host.law.acts import KINDS
 from recount_host.law.counts import LETTERS, Standing
 from recount_host.law.errors import NotAllowed
+from recount_host.law.persons import in_words
 from recount_host.law.precinct import PrecinctState, attempt_due
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import SITUATION, State
@@ -40,7 +43,10 @@ class CountView:
     attempt: int
     standing: str
     values: tuple[tuple[int, int, str], ...] | None
-    """(attempt, value, person) of every count entered, None before the figures are shown."""
+    """(attempt, value, person) of every count entered.
+
+    None before the figures are shown, and while a second person is still to count.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,7 @@ class PrecinctView:
     hand_count: str
     """How the hand count stands, in words."""
     outcomes: Mapping[str, int] | None
+    """The hand count, once it agrees and adds up; until then each pass is blind."""
     statements_printed: int
 
     def to_json(self) -> dict[str, Any]:
@@ -205,7 +212,7 @@ def view(state: PrecinctState) -> PrecinctView:
         notices_open=notices_open(state),
         figures=_figures(state),
         hand_count=_hand_count(state),
-        outcomes=state.outcomes,
+        outcomes=state.outcomes if state.concluding_act is not None else None,
         statements_printed=len(state.statements),
     )
 
@@ -248,10 +255,14 @@ def _counts(state: PrecinctState) -> tuple[CountView, ...]:
             if entry.letter == letter
         )
         standing = state.counts.standing(letter, last)
+        # p and o are counted after the figures are shown, and as blind as all others.
+        settled = standing in (Standing.LOCKED, Standing.NOT_COUNTED)
         if letter == "o" and standing is Standing.NOT_COUNTED and open_now and state.other("o") == 0:
             views.append(CountView(letter, what, last, "none: no sheet was not accepted", ()))
         else:
-            views.append(CountView(letter, what, last, standing.value, values if open_now else None))
+            views.append(
+                CountView(letter, what, last, standing.value, values if open_now and settled else None)
+            )
     return tuple(views)
 
 
@@ -292,3 +303,54 @@ def _hand_count(state: PrecinctState) -> str:
     if not finding.holds:
         return f"two passes agree, but {finding.name} fails ({finding.equations[0]}): count again"
     return "agreed"
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """One act as the log may show it now."""
+
+    n: int
+    utc: str
+    kind: str
+    says: str
+    """What such an act means, for an auditor."""
+    precinct: str
+    by: tuple[str, ...]
+    fields: Mapping[str, Any]
+    """What it holds, without the figures that may not be shown yet; hashes as hexadecimal digits."""
+    hidden: tuple[str, ...]
+    """The fields left out."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line as a plain map."""
+        return asdict(self)
+
+
+def log(acts: Sequence[Act], states: Mapping[str, PrecinctState]) -> tuple[LogLine, ...]:
+    """Return the log of all acts: figures of a precinct only when nobody has to find them blind any more.
+
+    The figures shown are open from the act that showed them; each count by hand once it adds up with all
+    others.
+    """
+    return tuple(_log_line(act, states.get(str(act.body.get("precinct", "")))) for act in acts)
+
+
+def _log_line(act: Act, state: PrecinctState | None) -> LogLine:
+    kind = KINDS[act.kind]
+    counted = state is not None and state.concluding_act is not None
+    hidden = () if counted or act.kind == "figures_shown" else kind.figures
+    fields = {
+        name: _plain(value)
+        for name, value in act.body.items()
+        if name not in ("precinct", "toml") and name not in hidden
+    }
+    by = tuple(in_words(person) for person in act.by)
+    return LogLine(act.n, act.utc, act.kind, kind.says, str(act.body.get("precinct", "")), by, fields, hidden)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, dict):
+        return {key: _plain(inner) for key, inner in value.items()}
+    return value

@@ -9,7 +9,7 @@ import pytest
 from recount_classifier.program import Option, make_program
 from recount_classifier.thresholds import Thresholds
 from recount_host.act import Person
-from recount_host.cli import COMMANDS, main
+from recount_host.cli import COMMANDS, Command, main
 from recount_host.ledger.ledger import open_ledger
 from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, WRITE_IN, Device, Sheet, order_text
 
@@ -365,7 +365,7 @@ def test_no_words_at_all_point_to_the_help(capsys: pytest.CaptureFixture[str]) -
 def test_the_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     listed = capsys.readouterr().out
-    assert all(" ".join(command.words) in listed and command.purpose in listed for command in COMMANDS)
+    assert all(command.words in listed and command.purpose in listed for command in COMMANDS)
 
 
 def test_a_ledger_that_contradicts_itself_stops_every_command_with_code_3(keyboard: Keyboard) -> None:
@@ -376,3 +376,30 @@ def test_a_ledger_that_contradicts_itself_stops_every_command_with_code_3(keyboa
     code, out, err = keyboard.give("show")
     assert (code, out) == (3, "")
     assert "keep everything as it is: act 2 (identities_told)" in err
+
+
+def test_the_log_tells_who_did_what_and_hides_what_is_still_counted_blind(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    keyboard.do("count", "enter", "101", "H", "12", *ANN)
+    words = keyboard.do("log", "101")
+    assert "count_entered precinct 101 by Ann Lee, official, D" in words
+    assert "value=(not shown yet)" in words
+    assert "order_set" not in words
+    assert "order_set" in keyboard.do("log")
+    assert 'no precinct "999"' in keyboard.refused("log", "999")
+    assert len(keyboard.ask("log")["acts"]) == 6  # type: ignore[arg-type]
+
+
+def test_a_precinct_of_which_nothing_is_known_has_an_empty_log(keyboard: Keyboard) -> None:
+    keyboard.start()
+    assert keyboard.do("log", "101") == "nothing was done yet\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=[command.words for command in COMMANDS])
+def test_every_command_has_a_help_that_says_what_it_takes(
+    command: Command, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*command.words.split(), "--help"])
+    assert end.value.code == 0
+    assert f"usage: recount-host {command.words}" in capsys.readouterr().out

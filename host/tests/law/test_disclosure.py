@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from recount_host.law.disclosure import asked_now, notices, view
+from recount_host.law.disclosure import LogLine, asked_now, log, notices, view
 from recount_host.law.errors import NotAllowed
-from recount_host.law.precinct import PrecinctState
+from recount_host.law.precinct import PrecinctState, fold_all
 from recount_host.rehearsal import (
     ANN,
+    BOB,
     BOTH,
     CLERK,
+    PROGRAM,
     TWELVE_SHEETS,
     Day,
     Sheet,
@@ -212,6 +214,7 @@ def test_how_the_hand_count_stands_is_told_in_words() -> None:
     assert "I5 fails" in day.view().hand_count
     day.enter("p", 0, ANN)
     assert day.view().hand_count == "two passes agree; p or o is to be counted"
+    assert day.view().outcomes is None
     day = a_counted_day()
     assert day.view().hand_count == "agreed"
     assert day.view().outcomes == {"D": 1, "R": 1, "no_vote": 1}
@@ -231,3 +234,67 @@ def test_a_precinct_shows_which_devices_scan_it_and_in_which_mode() -> None:
     day.assign("alpha")
     assert (day.view().devices, day.view().mode) == (("alpha", "beta"), "training")
     assert CLERK.side == ""
+
+
+def test_p_and_o_are_counted_as_blind_as_all_others_although_the_figures_are_shown() -> None:
+    day = a_reconciled_day()
+    day.enter("o", 1, ANN)
+    assert {count.letter: count.values for count in day.view().counts}["o"] is None
+    day.enter("o", 0, BOB)
+    assert {count.letter: count.values for count in day.view().counts}["o"] is None
+    day.lock(o=1)
+    assert {count.letter: count.values for count in day.view().counts}["o"] == (
+        (1, 1, "Ann Lee"),
+        (1, 0, "Bob Ray"),
+        (1, 1, "Ann Lee"),
+        (1, 1, "Bob Ray"),
+    )
+
+
+def lines_of(day: Day) -> dict[str, LogLine]:
+    return {line.kind: line for line in log(day.acts, fold_all(day.facts()))}
+
+
+def test_the_log_tells_every_act_with_its_meaning_and_who_did_it() -> None:
+    day = a_counted_day()
+    lines = log(day.acts, fold_all(day.facts()))
+    assert [line.n for line in lines] == list(range(1, len(day.acts) + 1))
+    told = lines_of(day)["count_entered"]
+    assert told.by == ("Bob Ray, official, R",)
+    assert told.precinct == "101"
+    assert told.says.startswith("One person, alone")
+
+
+def test_the_log_shows_no_figure_that_somebody_still_has_to_find_blind() -> None:
+    day = a_reconciled_day()
+    assert lines_of(day)["count_entered"].hidden == ("value",)
+    assert "value" not in lines_of(day)["count_entered"].fields
+    assert lines_of(day)["figures_shown"].fields["counted"] == 9
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 3}, passes=1)
+    assert lines_of(day)["hand_count_entered"].hidden == ("outcomes",)
+    day.hand_count({"D": 3}, passes=1)
+    assert lines_of(day)["hand_count_entered"].fields == {"pass": 2, "outcomes": {"D": 3}}
+    assert lines_of(day)["count_entered"].fields["value"] == 0
+
+
+def test_before_the_figures_are_shown_the_log_of_two_precincts_with_other_figures_is_the_same() -> None:
+    logs: list[str] = []
+    for sheets, counts in (
+        (TWELVE_SHEETS, {"c": 9, "s": 2, "x": 1}),
+        (OTHER_TWELVE, {"c": 6, "s": 4, "x": 2}),
+    ):
+        day = a_scanned_day(sheets)
+        day.lock(H=12, **counts)
+        day.reconcile()
+        lines = [line.to_json() for line in log(day.acts, fold_all(day.facts()))]
+        for line in lines:
+            line["fields"].pop("head_sha256", None)
+        logs.append(json.dumps(lines, sort_keys=True))
+    assert logs[0] == logs[1]
+
+
+def test_hashes_stand_in_the_log_as_digits() -> None:
+    line = lines_of(Day())["program_added"]
+    assert line.fields["program"] == PROGRAM.hex()
+    assert line.precinct == ""
