@@ -11,6 +11,7 @@ from typing import Protocol
 
 from recount_device.clock import Clock, Waitable
 from recount_device.errors import LinkLost
+from recount_device.messages import sentence
 from recount_device.serial_port import FEEDER_BAUD, SerialPort
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import (
@@ -33,10 +34,10 @@ REOPEN_MS = 500
 """How long after a loss the port is looked for again."""
 
 WHY_LOST: Mapping[str, str] = {
-    SILENT: "Nothing is heard from it.",
-    RESTARTED: "It has started anew.",
-    DROPPED: "It has lost the connection.",
-    CLOSED: "The port was closed.",
+    SILENT: sentence("feeder_silent"),
+    RESTARTED: sentence("feeder_restarted"),
+    DROPPED: sentence("feeder_dropped"),
+    CLOSED: sentence("feeder_closed"),
 }
 """What the panel says of a lost connection."""
 
@@ -190,9 +191,7 @@ class FeederLink:
         except MessageError:
             # Its frame and its number were right: the board's program is not the one its hello promised.
             self.damaged_messages += 1
-            self._pending.append(
-                Gone("the feeder board says what no feeder says: install its firmware again")
-            )
+            self._pending.append(Gone(sentence("feeder_unknown_words")))
             self._delivery.reset()
             return
         counts = fields.pop("counts", None)

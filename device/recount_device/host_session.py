@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from recount_device.journal import JournalReader
+from recount_device.messages import sentence
 from recount_device.program_store import MAX_PROGRAM_BYTES
 from recount_protocol import tally_messages
 from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, Delivery
@@ -150,7 +151,7 @@ class HostSession:
         try:
             kind, fields = tally_messages.unpack(payload)
         except MessageError as error:
-            self._refuse(f"The host says what no host says ({error}): install the same release at both ends.")
+            self._refuse(sentence("host_unknown_words", error=error))
             return
         if kind == "welcome":
             self._take_welcome(fields["next_n"], fields["crop_n"])
@@ -168,10 +169,7 @@ class HostSession:
     def _take_welcome(self, next_n: int, crop_n: int) -> None:
         own_next_n, _ = self._reader.head()
         if next_n > own_next_n:
-            self._refuse(
-                "The host has later records of this device than its journal: the journal is an old copy. "
-                "Feed nothing. Call the technician."
-            )
+            self._refuse(sentence("journal_is_old"))
             return
         self._welcomed = True
         self._next_record = next_n
@@ -190,7 +188,7 @@ class HostSession:
             return
         if fields["total"] > MAX_PROGRAM_BYTES or not fields["part"]:
             self._program = b""
-            self._refuse("The host sends a contest program that is too long or empty. Call the technician.")
+            self._refuse(sentence("program_too_long"))
             return
         self._content += fields["part"]
         if len(self._content) < fields["total"]:

@@ -90,7 +90,7 @@ MESSAGES: Mapping[str, Text] = {
     "ask_officials": Text(
         "ask_officials",
         "Sheet {sheet}: nobody saw where it went. Do not move any sheet. "
-        "Call the two officials: they look where it lies and tell the host.",
+        "Call the two officials: they look where it lies and tell the host. {why}",
         "Wait for the officials.",
         attention=True,
     ),
@@ -137,6 +137,35 @@ STOP_SENTENCES: Mapping[str, str] = {
     "refused": "The feeder did not take the command to feed.",
 }
 """Why feeding is paused, where no reason of reasons.PATH_REASONS tells it."""
+
+SENTENCES: Mapping[str, str] = {
+    # orders of the host that cannot be obeyed
+    "run_is_open": "Run {run} cannot begin: run {open_run} is open. End it at the host.",
+    "mode_refused": "Mode {mode} is refused: this release has no logic-and-accuracy gate. "
+    "Only training runs are allowed.",
+    "other_contest": "Run {run} cannot begin: its program is for the contest {contest}.",
+    "batch_is_open": "The run cannot be ended: a batch is open. Press End batch first.",
+    "settled_elsewhere": "Sheet {sheet} was not sent there: lay it on the hopper or in the tray NOT ACCEPTED,"
+    " and settle it so.",
+    # a host that cannot be worked with
+    "host_unknown_words": "The host says what no host says ({error}): install the same release at both ends.",
+    "journal_is_old": "The host has later records of this device than its journal: it is an old copy. "
+    "Feed nothing. Call the technician.",
+    "program_too_long": "The host sends a contest program that is too long or empty. Call the technician.",
+    # a feeder that is gone or cannot be worked with
+    "feeder_silent": "Nothing is heard from it.",
+    "feeder_restarted": "It has started anew.",
+    "feeder_dropped": "It has lost the connection.",
+    "feeder_closed": "The port was closed.",
+    "feeder_unknown_words": "It says what no feeder says: install its firmware again.",
+    "feeder_numbers": "It does not take the numbers of its path: compare DEVICE.toml with its manual.",
+}
+"""Sentences that stand inside a message's {why}, or are the whole of it."""
+
+
+def sentence(name: str, **words: object) -> str:
+    """Return the sentence of this name, with its words filled in."""
+    return SENTENCES[name].format(**words)
 
 
 def message(name: str, *, sheet: int = 0, why: str = "") -> Message:

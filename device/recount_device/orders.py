@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from recount_classifier.program import Program
 from recount_device.errors import OperatorError
+from recount_device.messages import sentence
 from recount_device.passage import Passage
 from recount_device.scribe import Scribe
 from recount_protocol.records import TRAINING
@@ -109,14 +110,9 @@ class Orders:
         if fields["run"] in history.runs_ended or (history.run and history.run.run == fields["run"]):
             return
         if history.run is not None:
-            self.refusal = (
-                f"Run {fields['run']} cannot begin: run {history.run.run} is open. End it at the host."
-            )
+            self.refusal = sentence("run_is_open", run=fields["run"], open_run=history.run.run)
         elif fields["mode"] != TRAINING:
-            self.refusal = (
-                f"Mode {fields['mode']} is refused: this release has no logic-and-accuracy gate. "
-                "Only training runs are allowed."
-            )
+            self.refusal = sentence("mode_refused", mode=fields["mode"])
         else:
             self._open_run(fields)
 
@@ -125,7 +121,7 @@ class Orders:
         if program is None:
             return
         if program.key != fields["contest"]:
-            self.refusal = f"Run {fields['run']} cannot begin: its program is for the contest {program.key}."
+            self.refusal = sentence("other_contest", run=fields["run"], contest=program.key)
             return
         self.refusal = ""
         self.program = program
@@ -151,7 +147,7 @@ class Orders:
         if history.run is None or history.run.run != fields["run"]:
             return
         if history.batch is not None:
-            self.refusal = "The run cannot be ended: a batch is open. Press End batch first."
+            self.refusal = sentence("batch_is_open")
             return
         self.refusal = ""
         self._scribe.write(self._scribe.of_run(fields["run"], "run_closed", {}))
@@ -186,10 +182,7 @@ class Orders:
         if (batch.run, batch.number, doubt.number) != (fields["run"], fields["batch"], fields["sheet"]):
             return
         if not self._passage.may_settle_as(fields["fate"]):
-            self.refusal = (
-                f"Sheet {doubt.number} was not sent there: lay it on the hopper or in the tray NOT ACCEPTED, "
-                "and settle it so."
-            )
+            self.refusal = sentence("settled_elsewhere", sheet=doubt.number)
             return
         self.refusal = ""
         self._passage.settle(fields["fate"], fields["by"])

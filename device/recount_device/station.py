@@ -16,7 +16,7 @@ from recount_device.config import Config
 from recount_device.errors import NotAllowed
 from recount_device.feeder_link import Connected, Feeder, FeederEvent, Gone, Said
 from recount_device.feeder_words import Report, command_name, exit_name, report_from, stop_name
-from recount_device.messages import STOP_SENTENCES, message
+from recount_device.messages import STOP_SENTENCES, message, sentence
 from recount_device.orders import Order, Orders
 from recount_device.panel import Message, Panel
 from recount_device.passage import Passage
@@ -237,7 +237,7 @@ class Station:
         if report.state == "stopped" and not self._why_paused:
             self._why_paused = report.stop_reason
         if report.state == "unconfigured":
-            self._no_feeder = "It does not take the numbers of its path: compare DEVICE.toml with its manual."
+            self._no_feeder = sentence("feeder_numbers")
             return
         if self._hindrance:
             self._hindrance = _hindrance(report)
@@ -305,6 +305,7 @@ class Station:
             if run is None or not self._host.present:
                 return
             self._orders.batch_was_voided = False
+            self._orders.refusal = ""
             number = self._scribe.history.last_batch + 1
             counts = list(self._scribe.counts())
             self._scribe.write(self._scribe.of_run(run.run, "batch_opened", {"feeder": counts}, number))
@@ -349,7 +350,7 @@ class Station:
     def _message_of_trouble(self) -> Message | None:
         doubt = self._passage.doubt
         if doubt is not None:
-            return message("ask_officials", sheet=doubt.number)
+            return message("ask_officials", sheet=doubt.number, why=self._orders.refusal)
         if self._no_feeder:
             return message("no_feeder", why=self._no_feeder)
         if not self._in_line and self._scribe.boot == 0:

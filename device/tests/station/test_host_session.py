@@ -197,7 +197,7 @@ def test_a_host_that_knows_later_records_shows_that_the_journal_is_an_old_copy(w
     wire.journal.write(FAULT)
     wire.host.claims_next_n = 7
     wire.run()
-    assert "the journal is an old copy" in wire.desk.refusal
+    assert "it is an old copy" in wire.desk.refusal
     assert not wire.desk.present
 
 

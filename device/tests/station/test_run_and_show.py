@@ -14,7 +14,7 @@ import pytest
 from device.tests.station.bench import Bench, Paper, overvote
 from recount_device import software
 from recount_device.cli import main
-from recount_device.messages import MESSAGES, STOP_SENTENCES
+from recount_device.messages import MESSAGES, SENTENCES, STOP_SENTENCES
 from recount_device.passage import Step
 from recount_device.pictures import encode_png
 from recount_device.reasons import PATH_REASONS
@@ -147,7 +147,8 @@ def test_every_step_asked_of_the_operator_has_its_text() -> None:
 
 
 def test_no_text_of_the_panel_speaks_of_fates_or_votes() -> None:
-    texts = [entry.text for entry in MESSAGES.values()] + list(STOP_SENTENCES.values())
+    texts = [entry.text for entry in MESSAGES.values()]
+    texts += [*STOP_SENTENCES.values(), *SENTENCES.values()]
     for text in texts:
         for secret in ("counted", "set aside", "vote", "overvote", "tally"):
             assert secret not in text.lower()

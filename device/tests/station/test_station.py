@@ -283,6 +283,7 @@ def test_a_doubt_cannot_be_settled_into_a_bin_the_sheet_was_not_sent_to(a_bench:
     bench = in_doubt(a_bench, Paper("1", "set_aside", (), ("overvote",), ("jam_after", "")))
     settle(bench, "counted")
     assert bench.records("doubt_settled") == []
+    assert "was not sent there" in bench.panel.text
 
 
 def test_the_host_repeats_a_settlement_and_it_is_recorded_once(a_bench: MakeBench) -> None:
