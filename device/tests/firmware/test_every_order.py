@@ -24,6 +24,9 @@ feeder = firmware_module("feeder")
 DAYS = int(os.environ.get("FEEDER_DAYS", "10"))
 """Random days on the real firmware; the soak asks for thousands."""
 
+RUNS = int(os.environ.get("FEEDER_RUNS", "150"))
+"""Random runs of the pure state machine."""
+
 # --- the pure state machine ---
 
 STEP = st.one_of(
@@ -143,7 +146,8 @@ class Watch:
             assert one.state in {feeder.PICKING, feeder.ENTERING, feeder.LEAVING}
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.timeout(0 if RUNS > 1000 else 60)
+@settings(max_examples=RUNS, deadline=None)
 @given(st.lists(STEP, max_size=40), st.booleans())
 def test_random_events_break_no_rule(steps: list[tuple[str, int, Any]], configured: bool) -> None:
     watch = Watch()
@@ -153,7 +157,8 @@ def test_random_events_break_no_rule(steps: list[tuple[str, int, Any]], configur
         watch.take(step)
 
 
-@settings(max_examples=150, deadline=None)
+@pytest.mark.timeout(0 if RUNS > 1000 else 60)
+@settings(max_examples=RUNS, deadline=None)
 @given(st.dictionaries(st.integers(0, len(SHEETS_WAY)), st.lists(STEP, max_size=2), max_size=3))
 def test_random_events_in_the_middle_of_a_sheet_break_no_rule(
     thrown_in: dict[int, list[tuple[str, int, Any]]],
@@ -304,6 +309,7 @@ class Day:
 @settings(
     max_examples=DAYS,
     deadline=None,
+    derandomize=DAYS <= 100,  # the same days each time; a soak has new ones
     phases=(Phase.explicit, Phase.generate),  # a day takes too long to be made smaller
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
