@@ -46,6 +46,10 @@ class Hands(Protocol):
         """Open or close the cover."""
         ...
 
+    def cover_is_open(self) -> bool:
+        """Tell whether the cover stands open."""
+        ...
+
     def held(self) -> Sequence[str]:
         """Return the sheets in the operator's hands."""
         ...
@@ -80,12 +84,14 @@ class AutoOperator:
         self._tries = 0
         self._messages = 0
         self._busy = False
+        self._last_button: str | None = None
         self._plans: Mapping[str, Callable[[Panel], None]] = {
             "press_start": self._start,
             "take_out_and_return": lambda panel: self._clear(panel, None),
             "take_out_to_tray": lambda panel: self._clear(panel, Place.NOT_ACCEPTED),
             "hopper_empty": self._end,
             "batch_full": self._end_full,
+            "fault": self._close_cover,
         }
 
     def see(self, panel: Panel | None) -> None:
@@ -124,6 +130,17 @@ class AutoOperator:
         self._press("end_batch", panel)
         self._done(panel)
 
+    def _close_cover(self, panel: Panel) -> None:
+        """Close a cover that stands open and press again what did not help; leave other faults alone."""
+        if not self._hands.cover_is_open():
+            self._done(panel)
+            return
+        steps: list[Callable[[], None]] = [lambda: self._hands.set_cover(open_=False)]
+        button = self._last_button
+        if button is not None:
+            steps.append(lambda: self._press(button, panel))
+        self._do(steps, panel)
+
     def _clear(self, panel: Panel, tray: Place | None) -> None:
         """Take out what is in the path, lay it and what came back where the panel says, confirm."""
         steps: list[Callable[[], None]] = []
@@ -157,6 +174,7 @@ class AutoOperator:
     def _press(self, button: str, panel: Panel) -> None:
         """Press a button, if the panel still asks what it asked."""
         if self._panel == panel:
+            self._last_button = button
             self._hands.press(button)
 
     def _done(self, panel: Panel) -> None:

@@ -63,6 +63,10 @@ class Hands:
         """Open or close the cover."""
         self._world.switches.cover_open = open_
 
+    def cover_is_open(self) -> bool:
+        """Tell whether the cover stands open."""
+        return self._world.switches.cover_open
+
     # Where paper is, as eyes see it.
 
     def in_path(self) -> tuple[str, ...]:

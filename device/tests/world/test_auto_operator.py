@@ -76,6 +76,14 @@ def test_it_leaves_officials_matters_to_the_officials(a_world: Worlds) -> None:
     assert world.hands.in_path() == ("1",)
 
 
+def test_it_closes_a_cover_that_stands_open_and_presses_the_button_again(a_world: Worlds) -> None:
+    world = a_world(rests, some_sheets(1), operator="auto")
+    world.hands.set_cover(open_=True)
+    assert show(world, "press_start", seconds=3) == ("start",)
+    assert show(world, "fault", seconds=3) == ("start",)
+    assert not world.switches.cover_open
+
+
 def test_it_does_not_press_a_button_that_is_no_longer_asked_for(a_world: Worlds) -> None:
     world = a_world(rests, some_sheets(1), operator="auto")
     assert show(world, "press_start", seconds=0) == ()
