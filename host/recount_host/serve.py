@@ -9,6 +9,7 @@ import json
 import queue
 import secrets
 import signal
+import socket
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -72,12 +73,11 @@ def run(args: argparse.Namespace) -> int:
             part.start()
             closing.callback(part.stop)
         _on_signals(lambda: wake.put("stop"))
-        host, port = web.getsockname()[:2]
         tell(
             "serving",
             {
-                "page": f"http://{host}:{port}/",
-                "devices": f"tcp://127.0.0.1:{devices.getsockname()[1]}",
+                "page": f"http://{_address_text(web)}/",
+                "devices": f"tcp://{_address_text(devices)}",
                 "serial": list(args.serial),
                 "ledger": str(ledger.path),
             },
@@ -101,6 +101,11 @@ def address_of(text: str) -> tuple[str, int]:
     if parts.scheme not in ("", "tcp") or not host or port is None or parts.path:
         raise wrong
     return host, port
+
+
+def _address_text(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _watch(board: LiveBoard, wake: "queue.SimpleQueue[str]", tell: Teller) -> None:

@@ -91,6 +91,7 @@ class TcpLinks:
         self, server: socket.socket, collector: Collector, board: LiveBoard, new_boot_id: Callable[[], int]
     ) -> None:
         self._server = server
+        self._link = f"tcp {server.getsockname()[0]}"
         self._collector = collector
         self._board = board
         self._new_boot_id = new_boot_id
@@ -185,7 +186,7 @@ class TcpLinks:
         over = not alive or connection.replaced or (session.finished and not connection.unwritten)
         if over:
             session.condition.connected = False
-        self._board.show("tcp 127.0.0.1", session.condition, now_ms, heard=bool(data))
+        self._board.show(self._link, session.condition, now_ms, heard=bool(data))
         if over:
             self._close(connection)
             return
