@@ -5,7 +5,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -32,9 +33,8 @@ def deck(tmp_path: Path) -> Path:
 class Demo:
     """The demo as a process, with its own temporary folder."""
 
-    def __init__(self, deck: Path, folder: Path, *words: str) -> None:
-        self.temporary = folder / "t"
-        self.temporary.mkdir()
+    def __init__(self, deck: Path, folder: Path, temporary: Path, *words: str) -> None:
+        self.temporary = temporary
         self.work = folder / "work"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "firmware_tests.demo", "--deck", deck, "--work", self.work, *words],
@@ -73,9 +73,10 @@ class Demo:
 
 
 @pytest.fixture
-def start(deck: Path, tmp_path: Path) -> Callable[..., Demo]:
-    """Return what starts the demo."""
-    return lambda *words: Demo(deck, tmp_path, *words)
+def start(deck: Path, tmp_path: Path) -> Iterator[Callable[..., Demo]]:
+    """Yield what starts the demo, in a temporary folder whose name leaves room for those of sockets."""
+    with tempfile.TemporaryDirectory(prefix="demo-") as temporary:
+        yield lambda *words: Demo(deck, tmp_path, Path(temporary), *words)
 
 
 def test_the_demo_prints_a_statement_and_stays_up_until_the_person_ends_it(
@@ -119,8 +120,9 @@ def _is_station(pid: int) -> bool:
     return b"run" in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
-def test_a_deck_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    demo = Demo(tmp_path / "nowhere", tmp_path, "--once")
+def test_a_deck_that_is_not_there_is_one_line(start: Callable[..., Demo], deck: Path) -> None:
+    (deck / "deck.toml").unlink()
+    demo = start("--once")
     assert demo.end() == 1
     assert "cannot read" in demo.said
     assert "Traceback" not in demo.said
