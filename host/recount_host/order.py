@@ -23,6 +23,7 @@ import msgspec
 from recount_host.act import Act
 from recount_host.errors import OperatorError
 from recount_host.law import DEFAULT_SECTION
+from recount_host.law.acts import check_stored
 
 MAX_ORDER_BYTES = 200_000
 """A locality has at most a few hundred precincts of some fifty bytes each."""
@@ -118,9 +119,13 @@ def order_hash(text: str) -> bytes:
 
 
 def order_text_of(acts: Iterable[Act]) -> str | None:
-    """Return the text of the order that the ledger works under, or None before it has one."""
+    """Return the text of the order that the ledger works under, or None before it has one.
+
+    Raises LedgerContradiction when the act that holds it is damaged.
+    """
     for act in acts:
         if act.kind == "order_set":
+            check_stored(act)
             return bytes(act.body["toml"]).decode("utf-8")
     return None
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recount_host.act import Person
-from recount_host.law.errors import BadEntry
+from recount_host.act import Act, Person
+from recount_host.law.errors import BadEntry, LedgerContradiction
 from recount_protocol.fates import BINS, RETURNED
 from recount_protocol.fields import Field, FieldError, Fields, check_fields
 from recount_protocol.records import MODES
@@ -173,3 +173,11 @@ def check_act(kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> None:
         check_fields(body, KINDS[kind].fields)
     except FieldError as error:
         raise BadEntry(f"{kind}: {error}") from error
+
+
+def check_stored(act: Act) -> None:
+    """Raise LedgerContradiction when an act that is stored is none of the table."""
+    try:
+        check_act(act.kind, act.by, act.body)
+    except BadEntry as error:
+        raise LedgerContradiction(f"act {act.n} is none that this program writes: {error}") from error

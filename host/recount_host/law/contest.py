@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recount_host.act import Act
+from recount_host.law.acts import check_stored
 from recount_host.law.errors import BadEntry
 from recount_host.order import Order
 
@@ -34,7 +35,8 @@ class Contest:
 
 
 def contest_of(act: Act) -> Contest:
-    """Return the contest that an act `program_added` holds."""
+    """Return the contest that an act `program_added` holds. Raises LedgerContradiction when it is damaged."""
+    check_stored(act)
     body = act.body
     options = tuple(Option(str(o["key"]), str(o["name"]), o["write_in"] is True) for o in body["options"])
     return Contest(body["program"], body["contest"], body["title"], body["vote_for"], options)

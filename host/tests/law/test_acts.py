@@ -1,12 +1,14 @@
 """The table of acts: what each holds, and that nothing else gets in."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from recount_host.law.acts import KINDS, check_act
-from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.persons import check_both_sides, check_one, in_words, parse_person, same_person
+from recount_host.order import order_of
 from recount_host.rehearsal import ANN, BOB, CLERK, Day, a_counted_day, a_day_told_twice
 
 COUNT: dict[str, Any] = {"precinct": "101", "letter": "H", "value": 3, "attempt": 1}
@@ -91,3 +93,12 @@ def test_both_sides_are_two_persons_of_two_sides() -> None:
 def test_what_each_person_does_alone_is_not_done_by_two() -> None:
     with pytest.raises(NotAllowed, match="alone"):
         check_one((ANN, BOB))
+
+
+def test_a_stored_act_of_another_shape_is_a_contradiction_and_not_a_crash() -> None:
+    day = Day()
+    for n, read in ((2, day.state), (1, lambda: order_of(day.acts))):
+        act = day.acts[n - 1]
+        day.acts[n - 1] = replace(act, body={**act.body, "toml": "text"})
+        with pytest.raises(LedgerContradiction, match=f"act {n} is none that this program writes"):
+            read()
