@@ -88,6 +88,27 @@ def state_of(target: TargetMeasure, limits: Thresholds) -> str:
     return UNSURE
 
 
+def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> list[str]:
+    """Return why one target in that state is not beyond question; empty when it is."""
+    guard = limits.near_threshold
+    reasons: list[str] = []
+    if abs(target.paper_step) >= limits.paper_step - guard:
+        reasons.append("not_on_paper")
+    if target.streak:
+        reasons.append("streak")
+    if target.fold:
+        reasons.append("marginal_fold")
+    if state == UNSURE:
+        passing = target.cover >= limits.marked_cover and target.inside < limits.marked_inside + guard
+        outside = target.cover < limits.clear_cover and target.spot < limits.clear_spot
+        reasons.append("marginal_passing" if passing else "marginal_outside" if outside else "marginal_mark")
+    if target.shared:
+        reasons.append("marginal_shared_stroke")
+    if target.crowded_mm2 >= limits.crowd_mm2 - guard:
+        reasons.append("marginal_outside")
+    return reasons
+
+
 def decide(targets: Sequence[TargetMeasure], box: BoxMeasure, style: Style, program: Program) -> Decision:
     """Return the verdict on one contest as measured through one registration."""
     limits = program.thresholds
@@ -100,18 +121,8 @@ def decide(targets: Sequence[TargetMeasure], box: BoxMeasure, style: Style, prog
             reasons.append(reason)
 
     for target, state in zip(targets, states, strict=True):
-        when(abs(target.paper_step) >= limits.paper_step - guard, "not_on_paper")
-        when(target.streak, "streak")
-        when(target.fold, "marginal_fold")
-        if state == UNSURE:
-            passing = target.cover >= limits.marked_cover and target.inside < limits.marked_inside + guard
-            outside = target.cover < limits.clear_cover and target.spot < limits.clear_spot
-            when(
-                condition=True,
-                reason="marginal_passing" if passing else "marginal_outside" if outside else "marginal_mark",
-            )
-        when(target.shared, "marginal_shared_stroke")
-        when(target.crowded_mm2 >= limits.crowd_mm2 - guard, "marginal_outside")
+        for reason in target_reasons(target, state, limits):
+            when(condition=True, reason=reason)
     marked = [spec.option for spec, state in zip(style.targets, states, strict=True) if state == MARKED]
     when(len(set(marked)) < len(marked), "marginal_repeated_option")
     chosen = tuple(option.key for option in program.options if option.key in marked)
