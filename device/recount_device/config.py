@@ -1,16 +1,21 @@
 """DEVICE.toml: the parts this device is made of, and their numbers. What is not known here is refused.
 
-name = "table-3" # what people call the device folder = "table-3" # journal, key and programs; beside
-DEVICE.toml unless absolute feeder = "serial:/dev/ttyAMA0" # or "simulated:SOCKET" of `recount-device
-simulate` camera = "picamera2" # or "simulated:SOCKET" panel = "gpio" # or "simulated:SOCKET" host =
-"tcp://192.0.2.10:7411" # or "serial:/dev/serial/by-id/..." batch_sheets = 400 # a batch gets no more sheets
-than this; may be left out
+name = "table-3"                 # what people call the device
+folder = "table-3"               # journal, key and programs; beside DEVICE.toml unless absolute
+feeder = "serial:/dev/ttyAMA0"   # or "simulated:SOCKET" of `recount-device simulate`
+camera = "picamera2"             # or "simulated:SOCKET"
+panel = "gpio"                   # or "simulated:SOCKET"
+host = "tcp://192.0.2.10:7411"   # or "serial:/dev/serial/by-id/..."
+batch_sheets = 400               # a batch gets no more sheets than this; may be left out
 
-[path] # the feeder's numbers; each may be left out transport_mm_s = 600
+[path]                           # the feeder's numbers; each may be left out
+transport_mm_s = 600
 
-[optics] # the camera's numbers; each may be left out exposure_us = 4000
+[optics]                         # the camera's numbers; each may be left out
+exposure_us = 4000
 
-[pins] # GPIO numbers of buttons and lamps; each may be left out start = 5
+[pins]                           # GPIO numbers of buttons and lamps; each may be left out
+start = 5
 """
 
 import tomllib

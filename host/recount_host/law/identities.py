@@ -71,9 +71,7 @@ def i2_scanner_total(counted: int, set_aside: int, rerun: int) -> Finding:
 
 
 def i3_piles(by_hand: Mapping[str, int], reported: Mapping[str, int]) -> Finding:
-    """D 2 s.
-
-    2: what was set aside or not accepted is hand counted, so each pile must be what it is said to be.
+    """Each pile holds what the scanners say: D 2 s. 2 has what was set aside or not accepted hand counted.
 
     A ballot in the wrong pile would be counted twice or never although C + S = R.
     """
@@ -101,10 +99,7 @@ def i6_whole_precinct(outcomes: int, stack: int, without_contest: int, not_progr
 
 
 def i7_statement(rows: Iterable[tuple[str, int, int, int]]) -> Finding:
-    """E s.
-
-    1: of each (name, accepted, by hand, written down), what is written down is the sum of its sources.
-    """
+    """E s. 1: of each (name, accepted, by hand, written down), what is written down is the sum of both."""
     return Finding(
         "I7",
         tuple(
