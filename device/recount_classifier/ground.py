@@ -13,6 +13,7 @@ from typing import cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from recount_classifier.program import Style
 from recount_classifier.pyramid import Pyramid, build_pyramid
@@ -39,6 +40,8 @@ _TILE = 256
 _ENVELOPE_PX = 64
 """Print and marks narrower than this do not lower the paper's envelope."""
 _PAPER_FLOOR = 0.8
+_UNEVEN = 0.2
+"""Share of the contrast by which paper may leave the plane that light lays over it."""
 _LARGE_TARGET_PX = 17.0
 
 
@@ -87,12 +90,35 @@ def paper_envelope(flat: Grey) -> Grey:
     return averaged(closed(small, ones(size, size)), 5)
 
 
-def ink_of(flat: Grey, envelope: Grey, black: float) -> Grey:
+def usual_paper(envelope: Grey, black: float) -> NDArray[np.float32]:
+    """Return what the paper would be at each envelope pixel if the light changed evenly across the contest.
+
+    A plane through the bright ground; holes, dark patches and glare, which do not lie on it, have no say.
+    """
+    step = max(1, min(envelope.shape) // 8)
+    some = envelope[::step, ::step].astype(np.float32)
+    rows, columns = np.mgrid[0 : some.shape[0], 0 : some.shape[1]].astype(np.float32) * step
+    terms = np.column_stack([np.ones(some.size, np.float32), columns.ravel(), rows.ravel()])
+    values = some.ravel()
+    reach = _UNEVEN * max(1.0, float(np.median(values)) - black)
+    fair = np.abs(values - np.median(values)) < 2 * reach
+    plane = np.array([float(np.median(values)), 0.0, 0.0], np.float32)
+    for _ in range(2):
+        if int(fair.sum()) < 6:
+            break
+        plane = np.linalg.lstsq(terms[fair], values[fair], rcond=None)[0].astype(np.float32)
+        fair = np.abs(values - terms @ plane) < reach
+    height, width = envelope.shape
+    across = plane[1] * np.arange(width, dtype=np.float32)
+    down = plane[2] * np.arange(height, dtype=np.float32)
+    return plane[0] + across[None, :] + down[:, None]
+
+
+def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float) -> Grey:
     """Return the ink at each pixel, by the paper round it and the printer's black of the sheet."""
-    usual = float(np.median(envelope))
-    floor = usual - (1 - _PAPER_FLOOR) * (usual - black)
+    floor = np.clip(usual - (1 - _PAPER_FLOOR) * (usual - black), 0, 255).astype(np.uint8)
     height, width = flat.shape
-    paper = resized(np.maximum(envelope, np.uint8(max(0.0, floor))), width, height, cv2.INTER_LINEAR)
+    paper = resized(np.maximum(envelope, floor), width, height, cv2.INTER_LINEAR)
     depth = less(paper, flat)
     span = np.maximum(darkened(paper, round(max(0.0, black))), np.uint8(1))
     return cast("Grey", cv2.divide(depth, span, scale=255.0))
@@ -109,7 +135,8 @@ def black_of(flat: Grey) -> float:
 def reference_of(style: Style) -> Reference:
     """Return what the style's blank explains. Kept for each style in use."""
     flat = style.reference
-    ink = ink_of(flat, paper_envelope(flat), black_of(flat))
+    envelope, black = paper_envelope(flat), black_of(flat)
+    ink = ink_of(flat, envelope, usual_paper(envelope, black), black)
     dark = above(ink, 110)
     rules = either(opened(dark, ones(60, 1)), opened(dark, ones(1, 40)))
     spread = dilated(ink, ones(3, 3))

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from recount_classifier.decide import BoxMeasure, Decision, TargetMeasure, decide
 from recount_classifier.evidence import Evidence
-from recount_classifier.ground import black_of, excess_of, flatten, ink_of, paper_envelope, reference_of
+from recount_classifier.ground import (
+    black_of,
+    excess_of,
+    flatten,
+    ink_of,
+    paper_envelope,
+    reference_of,
+    usual_paper,
+)
 from recount_classifier.lines import Lines, erase, find_lines, meets
 from recount_classifier.marks import Marks, measure
 from recount_classifier.places import Places, places_of, stacked
@@ -86,24 +94,50 @@ def disagreement(registrations: tuple[Registration, Registration], style: Style)
     return float(distance.max()) / max(1e-6, first.scale)
 
 
-def _measure(evidence: Evidence, registration: Registration, style: Style, program: Program) -> Measured:
-    """Measure the contest through one registration, and decide."""
-    limits = program.thresholds
-    reference, places = reference_of(style), places_of(style)
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """The contest's ground through one registration, as the blank lies, and the ink found on it."""
+
+    envelope: Grey
+    usual: NDArray[np.float32]
+    black: float
+    ink: Grey
+    excess: Grey
+    """The ink that print does not explain, without the lines."""
+    lines: Lines
+    strokes: Strokes
+
+
+def see(evidence: Evidence, registration: Registration, style: Style, limits: Thresholds) -> Seen:
+    """Return what one registration shows; what is measured and what is drawn for people comes from here."""
     flat = flatten(evidence.crop, registration, style)
     envelope = paper_envelope(flat)
     black = black_of(flat)
-    ink = ink_of(flat, envelope, black)
+    usual = usual_paper(envelope, black)
+    ink = ink_of(flat, envelope, usual, black)
+    reference = reference_of(style)
     excess = excess_of(ink, reference)
-    lines = find_lines(excess, places.room, _lean(registration, style), limits.streak_cover, _PALE_LINE)
+    room = places_of(style).room
+    lines = find_lines(excess, room, _lean(registration, style), limits.streak_cover, _PALE_LINE)
     if lines:
         erase(excess, lines)
-    ink_level = round(limits.ink * 255)
-    strokes = find_strokes(excess, ink_level, reference.outlines)
-    marks = _marks(excess, places, ink_level)
-    steps = _paper_steps(envelope, black, places)
-    targets = _targets(style, places, marks, strokes, lines, steps)
-    box = _box(style, places, strokes, ink, evidence, limits)
+    strokes = find_strokes(excess, _ink_level(limits), reference.outlines)
+    return Seen(envelope, usual, black, ink, excess, lines, strokes)
+
+
+def _ink_level(limits: Thresholds) -> int:
+    return round(limits.ink * 255)
+
+
+def _measure(evidence: Evidence, registration: Registration, style: Style, program: Program) -> Measured:
+    """Measure the contest through one registration, and decide."""
+    limits = program.thresholds
+    places = places_of(style)
+    seen = see(evidence, registration, style, limits)
+    marks = _marks(seen.excess, places, _ink_level(limits))
+    steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
+    targets = _targets(style, places, marks, seen.strokes, seen.lines, steps)
+    box = _box(style, places, seen.strokes, seen.ink, evidence, limits)
     return Measured(targets, box, decide(targets, box, style, program))
 
 
@@ -123,16 +157,19 @@ def _marks(excess: Grey, places: Places, ink_level: int) -> list[Marks]:
     return [result[index] for index in range(len(places.windows))]
 
 
-def _paper_steps(envelope: Grey, black: float, places: Places) -> list[float]:
+def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, places: Places) -> list[float]:
     """Return how far the ground under each target is from the contest's paper, as a share of the contrast."""
-    usual = float(np.median(envelope))
-    span = max(1.0, usual - black)
     steps: list[float] = []
     for place in places.windows:
         rows, columns = place.outer
-        ground = envelope[rows.start // 4 : rows.stop // 4 + 1, columns.start // 4 : columns.stop // 4 + 1]
-        low, high = float(ground.min()), float(ground.max())
-        steps.append((low - usual if usual - low > high - usual else high - usual) / span)
+        window = (
+            slice(rows.start // 4, rows.stop // 4 + 1),
+            slice(columns.start // 4, columns.stop // 4 + 1),
+        )
+        paper = usual[window]
+        step = envelope[window].astype(np.float32) - paper
+        low, high = float(step.min()), float(step.max())
+        steps.append((low if -low > high else high) / max(1.0, float(paper.mean()) - black))
     return steps
 
 

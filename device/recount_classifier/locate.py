@@ -8,7 +8,7 @@ blank and no computed pixel of the sheet. What cannot be found is refused with t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -195,23 +195,20 @@ def _searches(pages: Sequence[Page], style: Style) -> Iterator[list[tuple[int, G
     yield [(index, guess, None) for index, guess in possible if guess.skew_deg != 0]
 
 
-def _placements(pages: Sequence[Page], program: Program) -> list[Placement]:
-    """Return the styles found on the pages, best first, from the first rung on which any is found."""
-    rungs = [list(_searches(pages, style)) for style in program.styles]
-    for rung in range(max((len(r) for r in rungs), default=0)):
+def _rungs(pages: Sequence[Page], program: Program) -> Iterator[list[Placement]]:
+    """Yield what is found on each rung of the search, best first; rungs that find nothing are passed over."""
+    searches = [list(_searches(pages, style)) for style in program.styles]
+    for rung in range(max((len(one) for one in searches), default=0)):
         found: list[Placement] = []
-        for style, searches in zip(program.styles, rungs, strict=True):
-            if rung >= len(searches):
-                continue
-            for side_index, guess, search in searches[rung]:
+        for style, rungs in zip(program.styles, searches, strict=True):
+            for side_index, guess, search in rungs[rung] if rung < len(rungs) else ():
                 placed = _place(
                     pages[side_index], 0, style.paths[0].anchors, guess, search, program.thresholds
                 )
                 if placed is not None:
                     found.append(Placement(style, side_index, guess, *placed))
         if found:
-            return sorted(found, key=lambda p: -p.coarse.weight)
-    return []
+            yield sorted(found, key=lambda placement: -placement.coarse.weight)
 
 
 def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | Refusal:
@@ -220,24 +217,56 @@ def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | R
     `sides` are the one or two grey pictures of the sheet, of any size, resolution and orientation.
     """
     pages = [Page(side) for side in sides]
-    placements = _placements(pages, program)
-    if not placements:
-        return _unknown(pages, program)
+    for placements in _rungs(pages, program):
+        outcome = _best_of(pages, placements, program)
+        if isinstance(outcome, Evidence):
+            return outcome
+        if outcome.reasons != _UNCONFIRMED:
+            return _unless_mirrored(pages, placements[0], program, outcome)
+    return _unknown(pages, program)
+
+
+_UNCONFIRMED = ("distorted",)
+"""The anchors found a page, but print near the contest is not where it should be: perhaps another page."""
+_MOST_PLACEMENTS = 8
+_CERTAIN_MATCH = 0.75
+"""Lowest correlation of a label at which no other style is looked at."""
+
+
+def _best_of(pages: Sequence[Page], placements: Sequence[Placement], program: Program) -> Evidence | Refusal:
+    """Return the evidence whose labels fit best; if none is proved, the first firm refusal."""
     best: Evidence | None = None
-    refusal: Refusal | None = None
-    for placement in placements[:8]:
+    refusals: list[Refusal] = []
+    for placement in placements[:_MOST_PLACEMENTS]:
         outcome = _measure(pages[placement.side_index], placement, program)
         if isinstance(outcome, Refusal):
-            refusal = refusal or outcome
+            refusals.append(outcome)
             continue
         if best is None or outcome.gates["label_match"] > best.gates["label_match"]:
             best = outcome
-        if best.gates["label_match"] > 0.75:
+        if best.gates["label_match"] > _CERTAIN_MATCH:
             break
-    if best is not None:
-        return best
-    assert refusal is not None
+    return best or next((one for one in refusals if one.reasons != _UNCONFIRMED), refusals[0])
+
+
+def _unless_mirrored(
+    pages: Sequence[Page], placement: Placement, program: Program, refusal: Refusal
+) -> Refusal:
+    """Return the refusal, or that the picture is a mirror image: a symmetric layout looks alike both ways."""
+    page = pages[placement.side_index]
+    if _is_mirrored(page, placement.style, placement.guess, program):
+        return _refused("mirror_image", dict(refusal.gates))
     return refusal
+
+
+def _is_mirrored(page: Page, style: Style, guess: Guess, program: Program) -> bool:
+    """Return whether the style is proved by the picture's mirror image."""
+    flipped = replace(guess, mirrored=True)
+    placed = _place(page, 0, style.paths[0].anchors, flipped, None, program.thresholds)
+    if placed is None:
+        return False
+    refined = _refine(page, 0, style, placed[1], program.thresholds)
+    return refined is not None and not prove(style, program, refined.votes, refined.fit, {})
 
 
 def _refused(reason: str, gates: dict[str, float]) -> Refusal:
@@ -278,8 +307,10 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
 
 def _search_of(placement: Placement) -> int | None:
     """Return how far the second path must search: everywhere, if the first found the page far off."""
-    shift = np.abs(placement.coarse.matrix[:2, 2]).max()
-    return ANCHOR_SEARCH if shift < ANCHOR_SEARCH - 3 else None
+    style = placement.style
+    corners = np.array([[x, y, 1.0] for x in (0, style.width / 16) for y in (0, style.height / 16)])
+    moved = corners @ placement.coarse.matrix[:2].T - corners[:, :2]
+    return ANCHOR_SEARCH if float(np.abs(moved).max()) < ANCHOR_SEARCH - 2 else None
 
 
 def _moved(sheet_map: SheetMap, dx: float, dy: float) -> tuple[float, ...]:
@@ -336,12 +367,10 @@ def _unknown(pages: Sequence[Page], program: Program) -> Refusal:
     for style in program.styles:
         for page in pages:
             likely, possible = _guesses(page.image, style.width, style.height)
-            guesses = likely or [guess for guess in possible if guess.skew_deg == 0]
-            for guess in guesses:
+            for guess in likely or [one for one in possible if one.skew_deg == 0]:
                 if style.other_side and _place(page, 0, style.other_side, guess, None, program.thresholds):
                     return _refused("wrong_side", gates)
-                flipped = Guess(guess.scale, guess.quarters, guess.skew_deg, mirrored=True)
-                if _place(page, 0, style.paths[0].anchors, flipped, None, program.thresholds):
+                if _is_mirrored(page, style, guess, program):
                     return _refused("mirror_image", gates)
     return _refused("wrong_style", gates)
 

@@ -24,7 +24,7 @@ _SHAPE_POWER = 3.0
 """Between an ellipse (2) and a rectangle: fits ovals, stadiums and boxes."""
 _GROUND_TONE = 0.12
 """Ink below this is paper grain."""
-_PARTED_PX = 8
+_PARTED_PX = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +38,8 @@ class Zones:
     core: NDArray[np.bool_]
     inside: NDArray[np.bool_]
     """Core and ring."""
+    inner: tuple[slice, slice]
+    """The rows and columns that `inside` takes."""
     halo: NDArray[np.bool_]
 
 
@@ -57,7 +59,10 @@ def zones_of(target_width: float, target_height: float) -> Zones:
     core, ring, halo = radius < CORE, (radius >= CORE) & (radius < RING), (radius >= RING) & (radius < HALO)
     masks = np.stack([core, ring, halo]).reshape(3, -1).astype(np.float32)
     masks /= np.maximum(masks.sum(axis=1, keepdims=True), 1)
-    return Zones(width, height, masks, core, radius < RING, halo)
+    inside = radius < RING
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    inner = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
+    return Zones(width, height, masks, core, inside, inner, halo)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,14 +120,17 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
     some = np.flatnonzero(inside.any(axis=1))
     if len(some) == 0:
         return spot, span
-    # The windows lie below each other in one picture, parted so that nothing joins across.
-    pitch = zones.height + _PARTED_PX
-    masks = np.zeros((len(some), pitch, zones.width), np.uint8)
-    masks[:, : zones.height] = inside[some].reshape(-1, zones.height, zones.width)
-    column = masks.reshape(-1, zones.width)
+    # The windows' inner parts lie below each other in one picture, parted so that nothing joins across.
+    rows, columns = zones.inner
+    masks = np.pad(
+        inside[some].reshape(-1, zones.height, zones.width)[:, rows, columns].view(np.uint8),
+        ((0, 0), (_PARTED_PX, _PARTED_PX), (_PARTED_PX, _PARTED_PX)),
+    )
+    pitch = masks.shape[1]
+    column = masks.reshape(-1, masks.shape[2])
     # Gaps that the printed outline tears into a stroke are bridged.
     labels, stats = components(closed(column, ones(5, 5)))
-    areas = np.bincount(labels.ravel(), weights=column.ravel(), minlength=len(stats))[1:]
+    areas = np.bincount(labels[column > 0], minlength=len(stats))[1:]
     owners = some[stats[1:, 1] // pitch]
     np.maximum.at(spot, owners, areas.astype(np.float32))
     extents = np.hypot(stats[1:, 2], stats[1:, 3]) / target_width
