@@ -15,9 +15,10 @@ import sys
 
 GPIOS = 30
 OUT_HELD = 128
-STIRRED_US = 20000
-STIRRED_IDLE_US = 2000
-IDLE_US = 10000
+EDGE_US = 4000
+EDGE_IDLE_US = 3200
+UNREAD_IDLE_US = 1000
+IDLE_US = 20000
 TICKS_MASK = 0x3FFFFFFF  # the Pico's ticks wrap at 2**30
 
 QUIET_ANSWER = '{"now_us": '
@@ -39,7 +40,7 @@ class Dialogue:
         self._out_gpio = bytearray(OUT_HELD)
         self._out_value = bytearray(OUT_HELD)
         self._outs = 0
-        self._stirred_us = 0  # when an edge, a byte or a change of an output was last seen
+        self._edge_us = -EDGE_US  # when an input last changed
 
     def begin(self):
         """Learn the levels and the time, before the firmware reads the first of them."""
@@ -70,8 +71,8 @@ class Dialogue:
         answer = json.loads(line)
         for gpio, value, at_us in answer["in"]:
             self._change(gpio, value, at_us)
+            self._edge_us = at_us
         self.now_us = answer["now_us"]
-        self._stirred_us = self.now_us
         if answer["rx"]:
             self.uart.arrive(bytes.fromhex(answer["rx"]))
 
@@ -79,9 +80,15 @@ class Dialogue:
         """Wait as `machine.idle` does: until something happens, or a moment.
 
         The chip's moment is a millisecond. Here each wait costs real time, so it is short only while something
-        may be settling (debouncing, a reply); edges and bytes end a wait at once all the same.
+        is due: a level that must stand for 3 ms to count, bytes that nobody has read. Edges and bytes end a wait
+        at once all the same. Otherwise it is as long as the step generators can do without new words.
         """
-        self.wait(STIRRED_IDLE_US if self.now_us - self._stirred_us < STIRRED_US else IDLE_US)
+        if self.now_us - self._edge_us < EDGE_US:
+            self.wait(EDGE_IDLE_US)
+        elif self.uart is not None and self.uart.any():
+            self.wait(UNREAD_IDLE_US)
+        else:
+            self.wait(IDLE_US)
 
     def reset(self):
         """End the board: the world starts it anew."""
@@ -106,8 +113,6 @@ class Dialogue:
         sent = self.uart.departed() if self.uart else b""
         if pulses is None and not self._outs and not sent and not self.watchdog_ms:
             return QUIET % wait_us
-        if pulses or self._outs or sent:
-            self._stirred_us = self.now_us
         line = {
             "out": [[self._out_gpio[place], self._out_value[place]] for place in range(self._outs)],
             "pulse": pulses or [],
