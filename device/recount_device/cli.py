@@ -4,9 +4,17 @@ import argparse
 import importlib
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from recount_device.errors import OperatorError
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """A parser whose complaint is one sentence, as everything else that a person got wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise OperatorError with what is wrong with the words given."""
+        raise OperatorError(f"{message}; {self.prog} --help tells what it takes")
 
 
 class Command(NamedTuple):
@@ -27,7 +35,7 @@ COMMANDS: tuple[Command, ...] = (
 
 def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
     """Return the parser with every subcommand; the chosen one's module is imported, for its arguments."""
-    parser = argparse.ArgumentParser(prog="recount-device", description="The device of a ballot recount.")
+    parser = OneLineParser(prog="recount-device", description="The device of a ballot recount.")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for command in COMMANDS:
         word = command.words[0]
@@ -41,8 +49,8 @@ def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code; an OperatorError becomes one line and exit code 2."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    args = build_parser(words[0] if words else None).parse_args(words)
     try:
+        args = build_parser(words[0] if words else None).parse_args(words)
         return int(importlib.import_module(args.module).run(args))
     except OperatorError as error:
         print(f"recount-device: {error}", file=sys.stderr)

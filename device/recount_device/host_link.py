@@ -125,6 +125,7 @@ class HostLink:
         self._received: list[Received] = []
         self._present = False
         self._refusal = ""
+        self._incompatible = ""
         self._state = ("", "")
         self._program_wanted = b""
         self._closing = False
@@ -145,6 +146,11 @@ class HostLink:
     def refusal(self) -> str:
         """Why the host does not take this device; empty where it does or is not there."""
         return self._refusal
+
+    @property
+    def incompatible(self) -> str:
+        """Why host and device can never talk (version, message table); empty where they may."""
+        return self._incompatible
 
     def orders(self) -> list[Received]:
         """Return what came since the last call; raises what ended the thread, if anything did."""
@@ -185,6 +191,13 @@ class HostLink:
             _log.info("%s", refusal or ("the host answers" if present else "the host does not answer"))
         self._present = present
         self._refusal = refusal if not present else ""
+        if present:
+            self._incompatible = ""
+
+    def set_incompatible(self, why: str) -> None:
+        """Hear that the host is of another release: it takes this device neither now nor later."""
+        self._present = False
+        self._refusal = self._incompatible = why
 
     @property
     def state(self) -> tuple[str, str]:

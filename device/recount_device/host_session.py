@@ -54,6 +54,10 @@ class Desk(Protocol):
         """Hear whether the host takes this device."""
         ...
 
+    def set_incompatible(self, why: str) -> None:
+        """Hear that the host is of another release: it takes this device neither now nor later."""
+        ...
+
     @property
     def state(self) -> tuple[str, str]:
         """What the panel shows: its key and its text."""
@@ -126,7 +130,9 @@ class HostSession:
                 self._forget()
                 self._desk.set_present(present=False)
             else:
-                self._refuse(str(content))
+                self._forget()
+                self.refused = True
+                self._desk.set_incompatible(str(content))
 
     def output(self, now_ms: int) -> bytes:
         """Return the bytes to write now: records first, then words, then crops."""

@@ -53,6 +53,11 @@ class Parts:
 class HostDesk(Host, Programs, Outbox, Protocol):
     """The host, in all that the device wants of it."""
 
+    @property
+    def incompatible(self) -> str:
+        """Why host and device can never talk; empty where nothing says so."""
+        ...
+
 
 class PrintingPanel:
     """A panel whose messages are also printed, for the log and for programs that watch the device."""
@@ -194,12 +199,16 @@ def run_device(config: Config, *, as_json: bool) -> None:
         station = make_station(config, journal, parts, feeder, host, store, read_sheet)
         host.start()
         stack.callback(host.close)
-        _work(station, parts.clock, signals)
+        _work(station, host, parts.clock, signals)
 
 
-def _work(station: Station, clock: Clock, signals: _Signals) -> None:
+def _work(station: Station, host: HostDesk, clock: Clock, signals: _Signals) -> None:
+    """Work until a signal comes; OperatorError for a host of another release, once no batch is open."""
     while not signals.came:
+        incompatible = host.incompatible
         station.step()
+        if incompatible and station.between_batches:
+            raise OperatorError(incompatible)
     station.stopping = True
     until_us = clock.now_us() + GRACE_US
     station.step()

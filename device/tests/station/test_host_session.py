@@ -31,6 +31,7 @@ class Desk:
         self.received: list[Received] = []
         self.present = False
         self.refusal = ""
+        self.incompatible = ""
         self.state: tuple[str, str] = ("", "")
         self.program_wanted = b""
 
@@ -41,6 +42,9 @@ class Desk:
 
     def set_present(self, present: bool, refusal: str = "") -> None:
         self.present, self.refusal = present, refusal
+
+    def set_incompatible(self, why: str) -> None:
+        self.present, self.refusal, self.incompatible = False, why, why
 
 
 class Wire:
@@ -190,6 +194,15 @@ def test_a_host_that_refuses_is_left_alone_and_its_reason_is_shown(wire: Wire) -
     wire.run()
     assert wire.session.refused
     assert wire.desk.refusal == "this device is not enrolled"
+    assert wire.desk.incompatible == ""
+    assert wire.host.records == []
+
+
+def test_a_host_of_another_protocol_version_is_told_as_such(wire: Wire) -> None:
+    wire.host = TinyHost(version=2)
+    wire.run()
+    assert wire.session.refused
+    assert "speaks protocol version 2, this end 1" in wire.desk.incompatible
     assert wire.host.records == []
 
 

@@ -4,6 +4,8 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import numpy as np
 import pytest
 
 from device.tests.station.bench import Bench, Paper, overvote
+from device.tests.station.test_host_link import TcpStream, serve
+from device.tests.station.tiny_host import TinyHost
 from recount_device import software
 from recount_device.cli import main
 from recount_device.messages import MESSAGES, SENTENCES, STOP_SENTENCES
@@ -107,27 +111,57 @@ def test_run_without_a_camera_is_one_line_and_exit_code_2(
     assert (captured.out, captured.err.count("\n")) == ("", 1)
 
 
-def test_a_device_ends_at_sigterm_and_prints_only_what_its_panel_shows(tmp_path: Path) -> None:
+COMMAND = (sys.executable, "-m", "recount_device")
+
+
+@pytest.fixture
+def a_machine(tmp_path: Path) -> Iterator[None]:
+    """A simulated machine as a process, with a DEVICE.toml beside it."""
     (tmp_path / "WORLD.toml").write_text('socket = "world.sock"\nseed = 3\n[[sheet]]\nid = "1"\n')
     simulated = REAL_DEVICE
     for real in ("serial:/dev/ttyAMA0", "picamera2", "gpio"):
         simulated = simulated.replace(f'"{real}"', '"simulated:world.sock"')
     (tmp_path / "DEVICE.toml").write_text(simulated)
-    command = [sys.executable, "-m", "recount_device"]
-    world = subprocess.Popen([*command, "simulate", str(tmp_path / "WORLD.toml")], stdout=subprocess.PIPE)
+    world = subprocess.Popen([*COMMAND, "simulate", str(tmp_path / "WORLD.toml")], stdout=subprocess.PIPE)
     assert world.stdout is not None
     world.stdout.readline()
+    yield
+    world.terminate()
+    world.wait(20)
+    world.stdout.close()
+
+
+def test_a_host_of_another_protocol_version_is_one_line_and_exit_code_2(
+    a_machine: None, tmp_path: Path
+) -> None:
+    stream = TcpStream()
+    config = tmp_path / "DEVICE.toml"
+    config.write_text(config.read_text().replace("tcp://127.0.0.1:1", stream.address))
+    device = subprocess.Popen([*COMMAND, "run", str(config)], stderr=subprocess.PIPE, text=True)
+    stream.accept()
+    with suppress(ConnectionError):  # the device hangs up
+        serve(TinyHost(version=2), stream, lambda: device.poll() is not None)
+    assert device.wait(20) == 2
+    assert device.stderr is not None
+    said = device.stderr.read()
+    device.stderr.close()
+    stream.close()
+    assert said == (
+        "recount-device: the other end speaks protocol version 2, this end 1: update the older one\n"
+    )
+
+
+def test_a_device_ends_at_sigterm_and_prints_only_what_its_panel_shows(
+    a_machine: None, tmp_path: Path
+) -> None:
     device = subprocess.Popen(
-        [*command, "run", str(tmp_path / "DEVICE.toml"), "--json"], stdout=subprocess.PIPE, text=True
+        [*COMMAND, "run", str(tmp_path / "DEVICE.toml"), "--json"], stdout=subprocess.PIPE, text=True
     )
     assert device.stdout is not None
     lines = [json.loads(device.stdout.readline()) for _ in range(2)]
     device.send_signal(signal.SIGTERM)
     lines += [json.loads(line) for line in device.stdout]
     assert device.wait(20) == 0
-    world.terminate()
-    world.wait(20)
-    world.stdout.close()
     device.stdout.close()
     assert [line["panel"]["key"] for line in lines] == ["idle", "idle", "idle"]
     assert "switched off" in lines[-1]["panel"]["text"]

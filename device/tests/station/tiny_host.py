@@ -10,7 +10,10 @@ from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSI
 class TinyHost:
     """Takes each record once, in order and verified, and each crop whole."""
 
-    def __init__(self, programs: dict[bytes, bytes] | None = None, *, part_bytes: int = 1000) -> None:
+    def __init__(
+        self, programs: dict[bytes, bytes] | None = None, *, part_bytes: int = 1000, version: int = VERSION
+    ) -> None:
+        self.version = version
         self.programs = programs or {}
         self.part_bytes = part_bytes
         self.introduced: dict[str, Any] = {}
@@ -27,10 +30,9 @@ class TinyHost:
         self._parts = bytearray()
         self.delivery = self._new_delivery(1)
 
-    @staticmethod
-    def _new_delivery(boot: int) -> Delivery:
+    def _new_delivery(self, boot: int) -> Delivery:
         return Delivery(
-            VERSION, TABLE_HASH, boot, MAX_PAYLOAD_BYTES, resend_ms=300, keepalive_ms=500, dead_ms=8000
+            self.version, TABLE_HASH, boot, MAX_PAYLOAD_BYTES, resend_ms=300, keepalive_ms=500, dead_ms=8000
         )
 
     def restart(self) -> None:
