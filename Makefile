@@ -55,7 +55,7 @@ setup: $(ENVIRONMENT) $(STUBS)  ## only set up the environment
 
 $(ENVIRONMENT): requirements/everything.txt requirements/camera.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "make: Python 3.11 or newer is needed, and $(PYTHON) is older: make PYTHON=python3.11" >&2; exit 1; }
+		{ echo "make: Python 3.11 or newer is needed, and $(PYTHON) is older or absent: make PYTHON=python3.11" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || \
 		{ echo "make: $(PYTHON) -m venv does not work here: install Debian's python3-venv" >&2; exit 1; }
 	@[ -x $(BIN)/python ] || { echo "make: setting up .venv, some minutes at the first time"; $(PYTHON) -m venv .venv; }
