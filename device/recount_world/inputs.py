@@ -1,7 +1,7 @@
 """The board's input wires: what the sensors show, with bounce and dust, as edges in order of time."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from recount_world.agenda import Agenda
 from recount_world.pins import INPUTS, firmware_pins
@@ -9,8 +9,11 @@ from recount_world.trace import Trace
 
 OPTICAL = INPUTS[1:6]
 """The sensors that look at paper along the path."""
+DOUBLE_FEED = ("DOUBLE_FEED",)
 DUST_US = 400
 """A speck of dust is past in this time."""
+FLICKER_US = 2000
+"""The double-feed sensor reads wrong for so long at the most."""
 
 Edge = tuple[int, int, int]
 """GPIO, level, moment."""
@@ -65,16 +68,28 @@ class Inputs:
         self._agenda.add(now_us + again, lambda: self._flickering.discard(name))
 
     def plan_dust(self, now_us: int, specks_per_minute: float) -> None:
-        """Let a speck of dust pass some sensor, sometime, and the next one after it."""
-        if not specks_per_minute:
-            return
-        name = self._chance.choice(OPTICAL)
-        wait_us = round(self._chance.expovariate(specks_per_minute * len(OPTICAL) / 60e6))
-        begin_us = now_us + wait_us + 1
+        """Let specks of dust pass each optical sensor, so many a minute."""
+        if specks_per_minute:
+            self._plan_false_pulse(now_us, OPTICAL, specks_per_minute * len(OPTICAL), lambda: DUST_US)
+
+    def plan_flicker(self, now_us: int, pulses_per_minute: float) -> None:
+        """Let the double-feed sensor read wrong for a moment, so many times a minute."""
+        if pulses_per_minute:
+            self._plan_false_pulse(
+                now_us, DOUBLE_FEED, pulses_per_minute, lambda: self._chance.randint(1, FLICKER_US)
+            )
+
+    def _plan_false_pulse(
+        self, now_us: int, names: Sequence[str], pulses_per_minute: float, duration_us: Callable[[], int]
+    ) -> None:
+        """Plan one false pulse, sometime at one of the sensors, and the next one after its end."""
+        name = self._chance.choice(names)
+        begin_us = now_us + round(self._chance.expovariate(pulses_per_minute / 60e6)) + 1
 
         def begin() -> None:
             self._flickering.add(name)
-            self._agenda.add(begin_us + DUST_US, lambda: self._flickering.discard(name), hurried=False)
-            self.plan_dust(begin_us, specks_per_minute)
+            end_us = begin_us + duration_us()
+            self._agenda.add(end_us, lambda: self._flickering.discard(name), hurried=False)
+            self._plan_false_pulse(end_us, names, pulses_per_minute, duration_us)
 
         self._agenda.add(begin_us, begin, hurried=False)

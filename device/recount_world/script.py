@@ -11,6 +11,8 @@
     trace = "world.trace"            # what happened, a line each (left out: nowhere)
     bounce_us = 0                    # sensors bounce so long after each edge (to 2500)
     dust_per_minute = 0.0            # short false pulses on each optical sensor
+    double_feed_error_um = 0.0       # the double-feed sensor reads up to so much wrong, each sheet anew
+    double_feed_flicker = 0.0        # it drops out, or sees a double, for up to 2 ms so often a minute
     pick_spread_mm = 0.0             # the pick roller slips up to so much before it grips a sheet
     patience_s = 120.0               # a station that computes longer (real seconds) stops time no more
 
@@ -72,6 +74,8 @@ class Script:
     trace: Path | None = None
     bounce_us: int = 0
     dust_per_minute: float = 0.0
+    double_feed_error_um: float = 0.0
+    double_feed_flicker: float = 0.0
     pick_spread_mm: float = 0.0
     patience_s: float = 120.0
 
@@ -93,6 +97,8 @@ _SETTINGS: Mapping[str, tuple[type, ...]] = {
     "trace": _TEXT,
     "bounce_us": _WHOLE,
     "dust_per_minute": _NUMBER,
+    "double_feed_error_um": _NUMBER,
+    "double_feed_flicker": _NUMBER,
     "pick_spread_mm": _NUMBER,
     "patience_s": _NUMBER,
     "geometry": (dict,),
@@ -100,12 +106,22 @@ _SETTINGS: Mapping[str, tuple[type, ...]] = {
     "fault": (list,),
 }
 
+_FRACTIONS = (
+    "dust_per_minute",
+    "double_feed_error_um",
+    "double_feed_flicker",
+    "pick_spread_mm",
+    "patience_s",
+)
+
 _CHOICES = {"operator": ("auto", "none"), "pace": ("virtual", "real")}
 
 _BOUNDS: Mapping[str, tuple[float, float]] = {
     "seed": (0, 2**31),
     "bounce_us": (0, MAX_BOUNCE_US),
     "dust_per_minute": (0, 6000),
+    "double_feed_error_um": (0, 1000),
+    "double_feed_flicker": (0, 6000),
     "pick_spread_mm": (0, 100),
     "patience_s": (0.1, 1e6),
 }
@@ -144,9 +160,7 @@ def read_script(path: Path) -> Script:
     faults += [read_fault(entry, f"{where}: fault {n}") for n, entry in enumerate(table.get("fault", []), 1)]
     _check_ids(sheets, faults, where)
     plain = {key: table[key] for key in ("duplex", "seed", "operator", "pace", "bounce_us") if key in table}
-    numbers = {
-        key: float(table[key]) for key in ("dust_per_minute", "pick_spread_mm", "patience_s") if key in table
-    }
+    numbers = {key: float(table[key]) for key in _FRACTIONS if key in table}
     paths = {key: folder / table[key] for key in ("socket", "flash", "board_log", "trace") if key in table}
     script = Script(
         sheets=tuple(sheets), faults=tuple(faults), geometry=_geometry(table.get("geometry", {}), where)

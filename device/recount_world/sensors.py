@@ -23,6 +23,8 @@ class Ailments:
     """What is wrong with the sensors."""
 
     blind_double_feed: bool = False
+    double_feed_error_um: float = 0.0
+    """What the double-feed sensor reads too much (or too little) on the paper now before it."""
     stuck: dict[str, int] = field(default_factory=dict[str, int])
     """Sensor name -> the level at which it is stuck."""
 
@@ -39,9 +41,9 @@ def _exit_covered(path: PaperPath, exit_number: int) -> bool:
     return any(sheet.exit == exit_number and sheet.covers(path.edges.exit) for sheet in path.carried())
 
 
-def _double(path: PaperPath) -> bool:
+def _double(path: PaperPath, error_um: float) -> bool:
     here = [sheet for sheet in path.carried() if sheet.covers(path.edges.entry) and not sheet.past_camera]
-    return sum(sheet.sheet.thickness_um for sheet in here) > DOUBLE_UM
+    return bool(here) and sum(sheet.sheet.thickness_um for sheet in here) + error_um > DOUBLE_UM
 
 
 _SEES: Mapping[str, Callable[[PaperPath], bool]] = {
@@ -51,16 +53,15 @@ _SEES: Mapping[str, Callable[[PaperPath], bool]] = {
     "EXIT_COUNTED": lambda path: _exit_covered(path, 0),
     "EXIT_SET_ASIDE": lambda path: _exit_covered(path, 1),
     "EXIT_NOT_ACCEPTED": lambda path: _exit_covered(path, 2),
-    "DOUBLE_FEED": _double,
 }
 
 
 def sensor_levels(path: PaperPath, switches: Switches, ailments: Ailments) -> dict[str, int]:
     """Return the level of every input of the board, by name."""
     levels = {name: int(sees(path)) for name, sees in _SEES.items()}
+    blind = ailments.blind_double_feed
+    levels["DOUBLE_FEED"] = int(not blind and _double(path, ailments.double_feed_error_um))
     levels["COVER_OPEN"] = int(switches.cover_open)
     levels["STOP_BUTTON"] = int(switches.stop_pressed)
-    if ailments.blind_double_feed:
-        levels["DOUBLE_FEED"] = 0
     levels.update(ailments.stuck)
     return levels

@@ -75,6 +75,7 @@ class World:
         for fault in script.faults:
             self.add_fault(fault)
         self.inputs.plan_dust(0, script.dust_per_minute)
+        self.inputs.plan_flicker(0, script.double_feed_flicker)
         self.later(BOOT_US, self._boot)
         self._show_sensors()
 
@@ -172,6 +173,9 @@ class World:
         stack = self.paper.at(Place.HOPPER)
         first = stack[0]
         slip_mm = self._chance.random() * self.script.pick_spread_mm
+        if self.script.double_feed_error_um:
+            error_um = self.script.double_feed_error_um
+            self.ailments.double_feed_error_um = self._chance.uniform(-error_um, error_um)
         ids, offsets = [first], [0]
         for fault in self._lying_faults(first):
             if fault.kind == "double_feed" and set(fault.sheets) <= set(stack):

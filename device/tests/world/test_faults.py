@@ -88,6 +88,25 @@ def test_a_blind_double_feed_sensor_sees_one_sheet_where_there_are_two(a_world: 
     assert len(world.paper.at(Place.COUNTED)) == 2
 
 
+def test_the_double_feed_sensor_errs_by_as_much_as_the_script_says(a_world: Worlds) -> None:
+    seen: set[bool] = set()
+    for seed in range(12):
+        world = a_world(feeds([None]), some_sheets(1), seed=seed, double_feed_error_um=100.0)
+        world.run_until(3_000_000)
+        seen.add(1 in edges(world, "DOUBLE_FEED"))
+    assert seen == {False, True}
+
+
+def test_the_double_feed_sensor_flickers_for_2_ms_at_the_most(a_world: Worlds) -> None:
+    world = a_world(double_feed_flicker=600.0)
+    world.run_until(10_000_000)
+    told = [line.split() for line in world.trace.lines if " sensor DOUBLE_FEED " in line]
+    rose = [int(at) for at, _, _, level in told if level == "1"]
+    fell = [int(at) for at, _, _, level in told if level == "0"][1:]
+    assert 50 < len(rose) < 150
+    assert all(0 < end - begin <= 2000 for begin, end in zip(rose, fell, strict=False))
+
+
 def test_thick_paper_trips_the_double_feed_sensor_too(a_world: Worlds) -> None:
     world = a_world(feeds([0]), (Sheet("1", thickness_um=180),))
     world.run_until(4_000_000)
