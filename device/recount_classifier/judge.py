@@ -22,7 +22,7 @@ from recount_classifier.lines import Lines, erase, find_lines, meets
 from recount_classifier.marks import Marks, measure
 from recount_classifier.places import Places, places_of, stacked
 from recount_classifier.program import WORKING_DPI, Program, Style
-from recount_classifier.raster import Grey, above, both, components, dilated, not_above, ones
+from recount_classifier.raster import Grey, above, both, components, dilated, extremes, not_above, ones
 from recount_classifier.reasons import fate_of
 from recount_classifier.registration import Registration, SheetMap
 from recount_classifier.strokes import Strokes, find_strokes
@@ -110,15 +110,18 @@ class Seen:
 
 def see(evidence: Evidence, registration: Registration, style: Style, limits: Thresholds) -> Seen:
     """Return what one registration shows; what is measured and what is drawn for people comes from here."""
-    flat = flatten(evidence.crop, registration, style)
+    return see_ground(flatten(evidence.crop, registration, style), _lean(registration, style), style, limits)
+
+
+def see_ground(flat: Grey, lean: float, style: Style, limits: Thresholds) -> Seen:
+    """Return what a flat ground shows; `lean` is how far the sheet's columns lean on it (`find_lines`)."""
     envelope = paper_envelope(flat)
     black = black_of(flat)
     usual = usual_paper(envelope, black)
     ink = ink_of(flat, envelope, usual, black)
     reference = reference_of(style)
     excess = excess_of(ink, reference)
-    room = places_of(style).room
-    lines = find_lines(excess, room, _lean(registration, style), limits.streak_cover, _PALE_LINE)
+    lines = find_lines(excess, places_of(style).room, lean, limits.streak_cover, _PALE_LINE)
     if lines:
         erase(excess, lines)
     strokes = find_strokes(excess, _ink_level(limits), reference.outlines)
@@ -134,9 +137,7 @@ def _measure(evidence: Evidence, registration: Registration, style: Style, progr
     limits = program.thresholds
     places = places_of(style)
     seen = see(evidence, registration, style, limits)
-    marks = _marks(seen.excess, places, _ink_level(limits))
-    steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
-    targets = _targets(style, places, marks, seen.strokes, seen.lines, steps)
+    targets = measure_targets(seen, style, limits)
     box = _box(style, places, seen.strokes, seen.ink, evidence, limits)
     return Measured(targets, box, decide(targets, box, style, program))
 
@@ -147,18 +148,30 @@ def _lean(registration: Registration, style: Style) -> float:
     return -b / a if abs(a) >= abs(b) else -d / c
 
 
-def _marks(excess: Grey, places: Places, ink_level: int) -> list[Marks]:
-    """Return the marks of each target; targets of one size are measured as one stack."""
-    result: dict[int, Marks] = {}
+def measure_targets(seen: Seen, style: Style, limits: Thresholds) -> tuple[TargetMeasure, ...]:
+    """Return what each of the style's targets bears."""
+    places = places_of(style)
+    marks = _marks(seen.excess, places, _ink_level(limits))
+    steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
+    return _targets(style, places, marks, seen.strokes, seen.lines, steps)
+
+
+def _marks(excess: Grey, places: Places, ink_level: int) -> Marks:
+    """Return the marks of the targets; targets of one size are measured as one stack."""
+    count = len(places.windows)
+    result = Marks(*(np.zeros(count, np.float32) for _ in Marks.__slots__))
     for size in places.sizes:
-        stack = stacked(excess, [places.windows[i] for i in size.members], size.width, size.height)
+        members = list(size.members)
+        stack = stacked(excess, [places.windows[i] for i in members], size.width, size.height)
         together = measure(stack, size.free, size.width, size.height, ink_level)
-        result |= {index: together.at(row) for row, index in enumerate(size.members)}
-    return [result[index] for index in range(len(places.windows))]
+        for name in Marks.__slots__:
+            getattr(result, name)[members] = getattr(together, name)
+    return result
 
 
 def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, places: Places) -> list[float]:
     """Return how far the ground under each target is from the contest's paper, as a share of the contrast."""
+    difference = envelope.astype(np.float32) - usual
     steps: list[float] = []
     for place in places.windows:
         rows, columns = place.outer
@@ -166,39 +179,44 @@ def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, place
             slice(rows.start // 4, rows.stop // 4 + 1),
             slice(columns.start // 4, columns.stop // 4 + 1),
         )
+        low, high = extremes(difference[window])
+        # The usual paper is a plane: its mean over a window is that of two opposite corners.
         paper = usual[window]
-        step = envelope[window].astype(np.float32) - paper
-        low, high = float(step.min()), float(step.max())
-        steps.append((low if -low > high else high) / max(1.0, float(paper.mean()) - black))
+        contrast = (float(paper[0, 0]) + float(paper[-1, -1])) / 2 - black
+        steps.append((low if -low > high else high) / max(1.0, contrast))
     return steps
 
 
 def _targets(
-    style: Style, places: Places, marks: list[Marks], strokes: Strokes, lines: Lines, steps: list[float]
+    style: Style, places: Places, marks: Marks, strokes: Strokes, lines: Lines, steps: list[float]
 ) -> tuple[TargetMeasure, ...]:
     count = len(style.targets)
-    totals = strokes.totals()
-    inside = strokes.by_zone(places.targets, count)
-    beside = strokes.by_zone(places.halos, count)
-    owners = (inside >= _TOUCH_PX).sum(axis=1)
+    in_targets = strokes.by_zone(places.targets, count)
+    mine = in_targets >= _TOUCH_PX
+    owners = mine.sum(axis=1)
+    totals = strokes.totals() @ mine
+    inside = np.where(totals > 0, (in_targets * mine).sum(axis=0) / np.maximum(totals, 1), 1.0)
+    shared = mine[owners > 1].any(axis=0)
+    crowded_mm2 = strokes.by_zone(places.halos, count)[owners == 0].sum(axis=0) * MM2
+    areas = np.array([target.width * target.height for target in style.targets])
     left, top, right, bottom = style.reference_box
+    columns = (marks.core, marks.ring, marks.halo, marks.cover, marks.spot_px / areas, marks.span)
+    core, ring, halo, cover, spot, span = (column.tolist() for column in columns)
+    shares, crowds, is_shared = inside.tolist(), crowded_mm2.tolist(), shared.tolist()
     result: list[TargetMeasure] = []
-    for index, (target, mark) in enumerate(zip(style.targets, marks, strict=True)):
-        area = target.width * target.height
-        mine = inside[:, index] >= _TOUCH_PX
-        total = float(totals[mine].sum())
+    for index, target in enumerate(style.targets):
         x, y = target.centre[0] - left, target.centre[1] - top
         result.append(
             TargetMeasure(
-                core=float(mark.core[0]),
-                ring=float(mark.ring[0]),
-                halo=float(mark.halo[0]),
-                cover=float(mark.cover[0]),
-                spot=float(mark.spot_px[0]) / area,
-                span=float(mark.span[0]),
-                inside=float(inside[mine, index].sum()) / total if total > 0 else 1.0,
-                shared=bool((owners[mine] > 1).any()),
-                crowded_mm2=float(beside[owners == 0, index].sum()) * MM2,
+                core=core[index],
+                ring=ring[index],
+                halo=halo[index],
+                cover=cover[index],
+                spot=spot[index],
+                span=span[index],
+                inside=shares[index],
+                shared=is_shared[index],
+                crowded_mm2=crowds[index],
                 paper_step=steps[index],
                 streak=meets(lines.down, x, target.width / 2, y, bottom - top),
                 fold=meets(lines.across, y, target.height / 2, x, right - left),

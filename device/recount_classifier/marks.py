@@ -80,11 +80,6 @@ class Marks:
     span: Values
     """Longest extent of one spot inside the target, as a share of the target's width."""
 
-    def at(self, index: int) -> Marks:
-        """Return the measurements of one target of the stack."""
-        one = slice(index, index + 1)
-        return Marks(*(getattr(self, name)[one] for name in self.__slots__))
-
 
 def measure(excess: Stack, free: Stack, target_width: float, target_height: float, ink_level: int) -> Marks:
     """Measure a stack (n, height, width) of excess ink round targets of one size.

@@ -149,6 +149,12 @@ def correlation(ground: Grey, patch: Grey) -> Float:
     return cast("Float", cv2.matchTemplate(ground, patch, cv2.TM_CCOEFF_NORMED))
 
 
+def extremes(values: Float) -> tuple[float, float]:
+    """Return the lowest and the highest value."""
+    low, high, _, _ = cv2.minMaxLoc(values)
+    return low, high
+
+
 def highest(values: Float) -> tuple[float, int, int]:
     """Return the highest value and its x and y."""
     _, best, _, (x, y) = cv2.minMaxLoc(values)
