@@ -19,6 +19,9 @@ MAX_DEPTH = 8
 MAX_FREE_ITEMS = 20_000
 """How many values a free map may hold in all."""
 
+MAX_KEY_LENGTH = 200
+"""How long the words are that a map of one kind of value has as keys: they stand in sentences for people."""
+
 MAX_INTEGER = 2**53
 """Beyond it a number is no longer exact in every program that may read an export."""
 
@@ -103,7 +106,7 @@ def _unique(pairs: list[tuple[Any, Any]]) -> dict[Any, Any]:
         if type(key) is not str:
             raise FieldError("a map's key is not text")
         if key in result:
-            raise FieldError(f"the key {key!r} stands twice in one map")
+            raise FieldError(f"the key {key!r:.80} stands twice in one map")
         result[key] = value
     return result
 
@@ -123,7 +126,7 @@ def check_fields(values: Any, fields: Fields) -> None:
         raise FieldError("a map of fields is missing")
     for name in cast("dict[str, Any]", values):
         if name not in fields:
-            raise FieldError(f"there is no field {name!r}")
+            raise FieldError(f"there is no field {name!r:.80}")
     for name, field in fields.items():
         if name not in values:
             raise FieldError(f"the field {name} is missing")
@@ -173,6 +176,8 @@ def _check_map(name: str, values: dict[Any, Any], field: Field) -> None:
     for key, value in values.items():
         if type(key) is not str:
             raise FieldError(f"{name} has a key that is not text")
+        if len(key) > MAX_KEY_LENGTH:
+            raise FieldError(f"{name} has a key longer than {MAX_KEY_LENGTH}")
         _check_text(name, key)
         _check(f"{name}.{key}", value, field.item)
 

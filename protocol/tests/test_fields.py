@@ -10,6 +10,7 @@ from recount_protocol.fields import (
     MAX_DEPTH,
     MAX_FREE_ITEMS,
     MAX_INTEGER,
+    MAX_KEY_LENGTH,
     Field,
     FieldError,
     check_fields,
@@ -139,3 +140,18 @@ def test_a_map_longer_than_allowed_is_not_even_read():
 )
 def test_a_field_tells_its_bounds_in_words(field: Field, text: str):
     assert field.text == text
+
+
+@pytest.mark.parametrize("data", [packed({"Z" * 9000: 1}), b"\x82" + 4 * packed("Z" * 9000)])
+def test_a_word_that_came_from_outside_is_quoted_in_a_few_letters(data: bytes) -> None:
+    with pytest.raises(FieldError) as refused:
+        check_fields(read_map(data, 60_000), {})
+    assert len(str(refused.value)) < 200
+
+
+def test_the_keys_of_a_map_of_one_kind_are_bounded() -> None:
+    field = Field(dict, 0, 4, item=Field(int, 0, 9))
+    check_fields({"votes": {"D" * MAX_KEY_LENGTH: 1}}, {"votes": field})
+    with pytest.raises(FieldError, match="a key longer than") as refused:
+        check_fields({"votes": {"D" * 9000: 99}}, {"votes": field})
+    assert len(str(refused.value)) < 200

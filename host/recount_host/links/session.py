@@ -47,6 +47,9 @@ FAREWELL_MS = 2_000
 INTRODUCE_WITHIN_MS = 30_000
 """Who has not been welcomed by then is no device: a scanner of ports, or a cable with nothing at its end."""
 
+MAX_WHY_LENGTH = 1000
+"""The longest reason that a `refused` tells."""
+
 MAX_UNANSWERED = 256
 """Wants in flight above which nothing more is read from the device: its queue then fills, not our memory."""
 
@@ -190,6 +193,8 @@ class DeviceSession:
         """Tell the device why it is not taken, then end."""
         if self.finished or self._farewell_ms is not None:
             return
+        # What a device sent may be quoted in it: never longer than the message that carries it.
+        why = why[:MAX_WHY_LENGTH]
         self.condition.problem = why
         self._outbox.clear()
         self._outbox.append(pack("refused", why=why))

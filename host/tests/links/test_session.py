@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgpack import packb
 
 from recount_host.links.stand_in import Connection, StandIn
 from recount_protocol.delivery import Delivery
@@ -213,6 +214,9 @@ def test_a_device_of_another_protocol_version_is_shown_with_the_reason(table: Ta
         (b"\xc1", "not a message"),
         (pack("record", record=b"x", signature=bytes(64)), "before it introduced itself"),
         (pack("close_run", run="run-1"), "which only the host may send"),
+        # What it sent is quoted in the refusal, which has to fit into its message.
+        (packb({"kind": "device_state", "state": "x", "note": "", "Z" * 30_000: 1}), "there is no field"),
+        (packb({"kind": "device_state", "state": {"Z" * 30_000: 1}, "note": ""}), "not a message"),
     ],
 )
 def test_an_end_that_breaks_the_protocol_is_turned_away(table: Table, payload: bytes, why: str) -> None:
