@@ -102,6 +102,8 @@ KINDS: Mapping[str, Kind] = {
             "heads": Field(dict, 0, 1000, item=Field(int, 0, 2**53)),
             "head_sha256": Field(dict, 0, 1000, item=_HASH),
         },
+        # A sheet is two records: their number tells the stack to whoever still has to count it blind.
+        figures=("heads",),
     ),
     "count_entered": Kind(
         "One person, alone and not shown any other figure, counted sheets by hand and entered their number.",

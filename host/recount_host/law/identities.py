@@ -79,9 +79,13 @@ def i3_piles(by_hand: Mapping[str, int], reported: Mapping[str, int]) -> Finding
     return Finding("I3", tuple(Equation(low, by_hand[low], up, reported[up]) for low, up in pairs))
 
 
-def i4_votes_per_ballot(votes: int, counted: int, vote_for: int) -> Finding:
-    """D 2 s. 1, A: a counted ballot has no over- or undervote, so votes on all printed options = N x C."""
-    return Finding("I4", (Equation("votes", votes, "N x C", vote_for * counted),))
+def i4_votes_per_ballot(votes: int, counted: int, vote_for: int, full: int) -> Finding:
+    """D 2 s. 1, A: a counted ballot has no over- or undervote, so votes on all printed options = N x C.
+
+    `full` sheets hold N different options each: an empty sheet and one with a vote too many do not make two.
+    """
+    total = Equation("votes", votes, "N x C", vote_for * counted)
+    return Finding("I4", (total, Equation("sheets with N votes", full, "C", counted)))
 
 
 def i5_hand_count(

@@ -177,12 +177,19 @@ class PrecinctState:
 
     @property
     def obstacles(self) -> tuple[Obstacle, ...]:
-        """Return everything that keeps the scanners' figures from standing, each with what to do."""
+        """Return everything that keeps the scanners' figures from standing, each with what to do.
+
+        Once the identities were told only a gap does: the heads fix what counts, and it was whole when told.
+        What devices send later counts nothing, cannot be voided any more (D 2), and must not keep a precinct
+        from its hand count for good.
+        """
         found = [_gap(self, gap) for gap in self.gaps]
+        if self.verdicts:
+            return tuple(found)
         found += [_stray_run(self, run) for run in self.runs if not _is_assigned(self, run)]
         for batch in self.batches:
             if not self.is_void(batch):
-                found += _of_batch(self, batch)
+                found += [*_of_batch(self, batch), *_of_choices(self, batch)]
         return tuple(found)
 
     def _head(self, device: str, otherwise: int) -> int:
@@ -395,3 +402,21 @@ def _of_batch(state: PrecinctState, batch: Batch) -> list[Obstacle]:
     if batch.contradictions:
         found.append(Obstacle("contradiction", f"{name}: {batch.contradictions[0]}; {void}"))
     return found
+
+
+def _of_choices(state: PrecinctState, batch: Batch) -> list[Obstacle]:
+    """Return what its verdicts say that no verdict can say: an option that is not printed, or one twice."""
+    run = next((run for run in state.runs if (run.device, run.run) == (batch.device, batch.run)), None)
+    contest = state.contests.get(run.program) if run is not None else None
+    if contest is None:
+        return []  # a run of an unknown program is told of as a stray run
+    printed = {option.key for option in contest.printed}
+    return [
+        Obstacle(
+            "choices",
+            f"batch {batch.batch} of {state.name_of(batch.device)}: sheet {sheet.sheet} has choices that its "
+            "program does not allow: both sides void it (batch void), and the device is looked into",
+        )
+        for sheet in batch.sheets
+        if not printed.issuperset(sheet.choices) or len(set(sheet.choices)) < len(sheet.choices)
+    ]

@@ -78,14 +78,15 @@ def findings(stack: int, piles: Mapping[str, int], reported: Figures, vote_for: 
         i1_rerun_by_people(stack, piles["x"]),
         i2_scanner_total(reported.counted, reported.set_aside, rerun),
         i3_piles(piles, {"C": reported.counted, "S": reported.set_aside, "X": reported.not_accepted}),
-        i4_votes_per_ballot(reported.votes_total, reported.counted, vote_for),
+        _i4(reported, vote_for),
     )
 
 
 def wrong_devices(per_device: Mapping[str, Figures], vote_for: int) -> tuple[str, ...]:
     """Return the devices whose counted sheets fail I4 by themselves: they are disarmed."""
-    return tuple(
-        device
-        for device, figures in sorted(per_device.items())
-        if not i4_votes_per_ballot(figures.votes_total, figures.counted, vote_for).holds
-    )
+    return tuple(device for device, figures in sorted(per_device.items()) if not _i4(figures, vote_for).holds)
+
+
+def _i4(reported: Figures, vote_for: int) -> Finding:
+    full = reported.sheets_by_votes.get(vote_for, 0)
+    return i4_votes_per_ballot(reported.votes_total, reported.counted, vote_for, full)

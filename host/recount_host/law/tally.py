@@ -7,7 +7,7 @@ device reports in `batch_closed` is compared with this fold (I9) and never used 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from recount_host.law.identities import Finding, i9_batch
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
@@ -53,6 +53,8 @@ class Figures:
     votes: Mapping[str, int] = field(default_factory=dict[str, int])
     set_aside_reasons: Mapping[str, int] = field(default_factory=dict[str, int])
     not_accepted_reasons: Mapping[str, int] = field(default_factory=dict[str, int])
+    sheets_by_votes: Mapping[int, int] = field(default_factory=dict[int, int])
+    """Counted sheets by the number of different options that they hold."""
 
     def __add__(self, other: "Figures") -> "Figures":
         """Return the figures of both together."""
@@ -64,6 +66,7 @@ class Figures:
             _sum(self.votes, other.votes),
             _sum(self.set_aside_reasons, other.set_aside_reasons),
             _sum(self.not_accepted_reasons, other.not_accepted_reasons),
+            _sum(self.sheets_by_votes, other.sheets_by_votes),
         )
 
     @property
@@ -144,11 +147,13 @@ def fold_sheets(sheets: Iterable[Sheet]) -> Figures:
     """
     fates: Counter[str] = Counter()
     votes: Counter[str] = Counter()
+    by_votes: Counter[int] = Counter()
     reasons: dict[str, Counter[str]] = {SET_ASIDE: Counter(), NOT_ACCEPTED: Counter()}
     for sheet in sheets:
         fates[sheet.fate] += 1
         if sheet.fate == COUNTED:
             votes.update(sheet.choices)
+            by_votes[len(set(sheet.choices))] += 1
         elif sheet.fate in reasons:
             reasons[sheet.fate].update(sheet.reasons)
     return Figures(
@@ -159,6 +164,7 @@ def fold_sheets(sheets: Iterable[Sheet]) -> Figures:
         dict(sorted(votes.items())),
         dict(sorted(reasons[SET_ASIDE].items())),
         dict(sorted(reasons[NOT_ACCEPTED].items())),
+        dict(sorted(by_votes.items())),
     )
 
 
@@ -213,7 +219,10 @@ def _run(record: Record) -> Run:
     )  # fmt: skip
 
 
-def _sum(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+Key = TypeVar("Key", str, int)
+
+
+def _sum(one: Mapping[Key, int], other: Mapping[Key, int]) -> dict[Key, int]:
     return {key: one.get(key, 0) + other.get(key, 0) for key in sorted({*one, *other})}
 
 
@@ -299,7 +308,9 @@ class _BatchReader:
     def on_judged(self, record: Record, body: Mapping[str, Any]) -> None:
         sheet = self.sheets.setdefault(body["sheet"], _Building())
         if sheet.judged or sheet.fate:
+            # The first verdict stays: acts of people were allowed by it, and must be found allowed again.
             self._wrong(f"sheet {body['sheet']} was judged twice")
+            return
         sheet.judged, sheet.choices, sheet.reasons = (
             body["fate"],
             tuple(body["choices"]),
@@ -387,7 +398,9 @@ def _compare(
         ("by hand", reported["by_hand"], by_hand),
     ]
     rows += [
-        (f"exits {name}", reported["exits"][name], n) for name, n in zip((*BINS, "back"), exits, strict=True)
+        # An exit that the tally leaves out is no count, so it differs.
+        (f"exits {name}", reported["exits"].get(name, -1), n)
+        for name, n in zip((*BINS, "back"), exits, strict=True)
     ]
     for name, told, folded in (
         ("votes", reported["votes"], ours.votes),

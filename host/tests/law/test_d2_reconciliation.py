@@ -215,6 +215,12 @@ def test_i4_fails_where_counted_sheets_do_not_hold_n_votes_and_nothing_is_verifi
     assert day.show_figures().state is State.HAND_COUNT
 
 
+def test_i4_an_empty_counted_sheet_and_one_with_two_votes_do_not_make_two_votes() -> None:
+    day = a_scanned_day((Sheet("counted", ("D", "R")), Sheet("counted", ())))
+    day.lock(H=2, c=2, s=0, x=0)
+    assert day.reconcile().verdicts[-1].failed == ("I4",)
+
+
 def test_i4_a_device_whose_counted_sheets_fail_it_is_disarmed() -> None:
     day = Day(("101", "102"))
     day.scan((Sheet("counted", ("D", "R")),), "alpha")

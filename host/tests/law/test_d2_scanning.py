@@ -8,6 +8,7 @@ import pytest
 from recount_host.act import Person
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.precinct import fold_all
+from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
 from recount_host.order import OrderError
@@ -286,6 +287,29 @@ def test_a_batch_opened_after_scanning_was_finished_counts_nothing_and_must_be_v
     day.lock(H=12, c=9, s=2, x=1)
     with pytest.raises(NotAllowed, match="was not closed when scanning was finished"):
         day.reconcile()
+
+
+def test_a_late_batch_after_the_identities_were_told_keeps_no_precinct_from_its_hand_count() -> None:
+    day = a_scanned_day()
+    day.lock(H=13, c=9, s=2, x=1)
+    day.reconcile()
+    device = day.device()
+    device.open_batch()
+    device.scan(COUNTED)
+    day.lock(H=13, c=10, s=2, x=1)
+    assert day.reconcile().step is Step.SHOW_HAND_COUNT
+    assert day.show_figures().state is State.HAND_COUNT
+    assert day.view().figures is not None
+    assert day.state().figures.counted == 9
+
+
+@pytest.mark.parametrize("choices", [("Z",), ("W",), ("D", "D")])
+def test_a_batch_whose_sheets_choose_what_no_ballot_can_must_be_voided(choices: tuple[str, ...]) -> None:
+    day = Day()
+    day.scan((COUNTED, Sheet("counted", choices)))
+    assert obstacles(day) == ["choices"]
+    with pytest.raises(NotAllowed, match="choices that its program does not allow"):
+        day.finish()
 
 
 def test_records_that_come_after_the_figures_were_shown_change_nothing() -> None:

@@ -294,6 +294,13 @@ def test_before_the_figures_are_shown_the_log_of_two_precincts_with_other_figure
     assert logs[0] == logs[1]
 
 
+def test_the_log_does_not_tell_the_number_of_records_from_which_the_stack_could_be_reckoned() -> None:
+    day = a_scanned_day()
+    assert lines_of(day)["scanning_finished"].hidden == ("heads",)
+    assert "heads" not in lines_of(day)["scanning_finished"].fields
+    assert lines_of(a_counted_day())["scanning_finished"].fields["heads"]
+
+
 def test_hashes_stand_in_the_log_as_digits() -> None:
     line = lines_of(Day())["program_added"]
     assert line.fields["program"] == PROGRAM.hex()

@@ -36,7 +36,7 @@ def test_a_batch_is_folded_from_its_sheets() -> None:
         device.scan(sheet)
     batch = closed(device)
     assert batch.figures == Figures(
-        9, 2, 1, 0, {"D": 5, "R": 3, "T": 1}, {"overvote": 1, "undervote": 1}, {"wrong_style": 1}
+        9, 2, 1, 0, {"D": 5, "R": 3, "T": 1}, {"overvote": 1, "undervote": 1}, {"wrong_style": 1}, {1: 9}
     )
     assert batch.i9.holds
     assert not batch.contradictions
@@ -288,6 +288,23 @@ def test_a_runs_closing_is_known_and_that_of_an_unknown_run_means_nothing() -> N
 
 
 def test_figures_add_up() -> None:
-    one = Figures(1, 2, 3, 4, {"D": 1}, {"overvote": 2}, {})
-    other = Figures(1, 1, 1, 1, {"D": 1, "R": 2}, {}, {"torn": 1})
-    assert one + other == Figures(2, 3, 4, 5, {"D": 2, "R": 2}, {"overvote": 2}, {"torn": 1})
+    one = Figures(1, 2, 3, 4, {"D": 1}, {"overvote": 2}, {}, {1: 1})
+    other = Figures(1, 1, 1, 1, {"D": 1, "R": 2}, {}, {"torn": 1}, {1: 2, 2: 1})
+    assert one + other == Figures(2, 3, 4, 5, {"D": 2, "R": 2}, {"overvote": 2}, {"torn": 1}, {1: 3, 2: 1})
+
+
+def test_a_sheet_judged_twice_keeps_its_first_verdict_and_cannot_stand() -> None:
+    device = a_device()
+    number = device.judge(COUNTED)
+    device.doubt(number)
+    device.sheet -= 1
+    device.judge(SET_ASIDE)
+    (sheet,) = the_batch(device).sheets
+    assert (sheet.judged, sheet.choices) == ("counted", ("D",))
+    assert "was judged twice" in the_batch(device).contradictions[0]
+
+
+def test_a_tally_that_names_other_exits_fails_i9() -> None:
+    device = a_device()
+    device.scan(COUNTED)
+    assert not closed(device, exits={"a": 1, "b": 0, "c": 0, "d": 0}).i9.holds
