@@ -1,5 +1,4 @@
-"""The host's own fold of a device's records, and I9: entries, exits, landings and the device's "
-"tally agree."""
+"""The host's own fold of a device's records, and I9: entries, exits, landings and the device's tally."""
 
 from typing import Any
 
