@@ -1,4 +1,4 @@
-"""The statement as a PDF: what stands on each page, tagged, embedded, and the same bytes for the same facts."""
+"""The statement as a PDF: what stands on each page, tagged, embedded, the same bytes for the same facts."""
 
 from dataclasses import replace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scanning: who may be assigned, what keeps a precinct from being finished, batches voided, sheets in doubt."""
+"""Scanning: who may be assigned, what keeps a precinct unfinished, batches voided, sheets in doubt."""
 
 from typing import Any
 

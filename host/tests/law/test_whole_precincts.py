@@ -1,4 +1,4 @@
-"""Whole random precincts: totals equal the folded facts, nothing is shown early, nothing is printed while open."""
+"""Whole random precincts: totals equal the folded facts, nothing is shown early or printed while open."""
 
 import json
 from collections import Counter
