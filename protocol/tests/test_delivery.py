@@ -32,6 +32,13 @@ def send_all(pair: Pair, sender: Delivery, count: int, length: int = 8) -> None:
         pair.step()
 
 
+def skip(pair: Pair, count: int) -> None:
+    """Let it be as though the left end had sent, and the right one acknowledged, `count` payloads more."""
+    left, right = pair.left, pair.right
+    left._base = left._next = left._sent_end = left._base + count
+    right._expected += count
+
+
 # --- connecting ---
 
 
@@ -232,8 +239,10 @@ def test_a_boot_id_out_of_bounds_is_refused(boot_id: int):
 def test_sequence_numbers_pass_their_sixteen_bits():
     pair = a_pair(Faults(lost=2, repeated=5), window=200, queue_payloads=400)
     pair.connect()
-    send_all(pair, pair.left, WORD + 5000)
-    assert numbers(pair.right_events) == list(range(WORD + 5000))
+    skip(pair, WORD - 1000)
+    send_all(pair, pair.left, 2000)
+    assert numbers(pair.right_events) == list(range(2000))
+    assert pair.left._base == WORD + 1000
 
 
 def test_a_frame_from_65536_payloads_ago_is_not_taken_for_a_new_one():
@@ -243,8 +252,9 @@ def test_a_frame_from_65536_payloads_ago_is_not_taken_for_a_new_one():
     pair.left.send(numbered(0))
     old = pair.left.output(pair.now_ms)
     pair.there.write(old, pair.now_ms)
-    send_all(pair, pair.left, WORD - 1)
-    assert pair.right.stats["payloads_in"] == WORD
+    pair.run(20)
+    skip(pair, WORD - 1)
+    assert pair.right._expected == WORD
     assert pair.right.receive(old, pair.now_ms) == []
     assert pair.right.stats["stale"] == 1
 
