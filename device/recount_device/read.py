@@ -2,24 +2,27 @@
 
 A SHEET is FRONT or FRONT,BACK: the picture files of one sheet. A file that cannot be read is named on stderr,
 the rest are read, and the exit code is 2. With --json one object a line; without, one sentence a sheet.
+--explain draws for each sheet what was measured and why it has its fate.
 """
 
 import argparse
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import cv2
 
 from recount_classifier.decoding import ImageError, decode_image
 from recount_classifier.errors import ProgramError
+from recount_classifier.explain import explain, explain_refusal
 from recount_classifier.program import Program, read_program
 from recount_classifier.raster import Grey
 from recount_classifier.reading import Reading, read_sheet
 from recount_classifier.reasons import REASONS
 from recount_device.errors import OperatorError
+from recount_device.pictures import encode_png
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +32,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "sheets", metavar="SHEET", nargs="+", help="FRONT or FRONT,BACK: the image files of one sheet"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a sheet")
+    parser.add_argument(
+        "--explain",
+        metavar="OUT",
+        help="draw what was measured and why: OUT.png for one sheet, a folder for several "
+        "(it is made; each sheet becomes NAME.png there)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     program = load_program(Path(args.program))
+    drawings = explained_paths(args.explain, args.sheets) if args.explain else {}
     failures = 0
     for sheet in args.sheets:
         try:
@@ -47,10 +57,54 @@ def run(args: argparse.Namespace) -> int:
         began = time.perf_counter()
         reading = read_sheet(sides, program)
         elapsed_ms = (time.perf_counter() - began) * 1000
-        name = Path(sheet.split(",")[0]).stem
+        name = name_of(sheet)
+        if sheet in drawings:
+            write_explained(drawings[sheet], program, reading)
         line = json_line if args.json else sentence
         print(line(name, program, reading, elapsed_ms), flush=True)
     return 2 if failures else 0
+
+
+def name_of(sheet: str) -> str:
+    """Return what a sheet is called: its front picture's file name without the ending."""
+    return Path(sheet.split(",", maxsplit=1)[0]).stem
+
+
+def explained_paths(out: str, sheets: Sequence[str]) -> dict[str, Path]:
+    """Return which file each sheet's explained picture goes to.
+
+    Raises OperatorError for one file for several sheets, two sheets for one file, and a folder that cannot be
+    made.
+    """
+    target = Path(out)
+    if target.suffix.lower() == ".png" and not target.is_dir():
+        if len(sheets) > 1:
+            raise OperatorError(
+                f"--explain {out} is one file, but {len(sheets)} sheets are read: give a folder"
+            )
+        return {sheets[0]: target}
+    if target.suffix and not target.is_dir():
+        raise OperatorError(f"--explain {out}: pictures are written as PNG; give NAME.png or a folder")
+    paths = {sheet: target / f"{name_of(sheet)}.png" for sheet in sheets}
+    if len(set(paths.values())) < len(paths):
+        raise OperatorError("--explain: two sheets have the same file name; read them one after the other")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OperatorError(f"the folder {out} cannot be made: {error.strerror}") from error
+    return paths
+
+
+def write_explained(path: Path, program: Program, reading: Reading) -> None:
+    """Write the sheet's explained picture. Raises OperatorError when the file cannot be written."""
+    if reading.evidence is None or reading.verdict is None:
+        picture = explain_refusal(program, reading.fate, reading.reasons)
+    else:
+        picture = explain(reading.evidence, reading.verdict, program)
+    try:
+        path.write_bytes(encode_png(picture))
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def load_program(path: Path) -> Program:
