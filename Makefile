@@ -29,6 +29,10 @@ demo: $(ENVIRONMENT)  ## recount one precinct on two virtual devices and show it
 test: lint browser  ## all checks and tests
 	@$(BIN)/pytest -q -n 2 --dist worksteal
 
+.PHONY: rig-soak
+rig-soak: $(ENVIRONMENT)  ## the firmware through long days: double feeds, noise, garbage (SHARE=0.1: a tenth of it)
+	@$(BIN)/python -m firmware_tests.soak --share $(or $(SHARE),1)
+
 .PHONY: lint
 lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
 	@$(BIN)/ruff check --quiet .

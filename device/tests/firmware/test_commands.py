@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from device.tests.firmware.bench import CONFIGURATION, TRANSPORT_STEP, Bench, a_ready_feeder
-from recount_protocol import feeder_messages
-from recount_protocol.frames import encode_frame
+from device.tests.firmware.noise import under_noise
 
 COUNTED, SET_ASIDE, NOT_ACCEPTED, BACK = range(4)
 
@@ -103,42 +102,11 @@ NOISE_BYTES = int(os.environ.get("FEEDER_NOISE_BYTES", "100000"))
 """How much garbage the board is given; the soak gives 24 MB, an hour at 100 frames a second."""
 
 
-def some_noise(chance: random.Random) -> bytes:
-    """Return what a bad wire, or a bad program at its other end, may send."""
-    noise = chance.randbytes(chance.randrange(1, 480))
-    kind = chance.randrange(6)
-    if kind == 0:  # a whole frame of nonsense
-        return encode_frame(noise[:240])
-    if kind == 1:  # a command without a connection
-        return encode_frame(feeder_messages.encode("feed", sheet=3))
-    if kind == 2:  # half a frame
-        return encode_frame(noise[:200])[: chance.randrange(1, 200)]
-    if kind == 3:  # a line that hangs
-        return bytes((chance.choice((0x00, 0x55, 0xFF)),)) * len(noise)
-    if kind == 4:  # a hello of nobody's
-        hello = bytes((1,)) + b"RcSc" + noise[:31]
-        return encode_frame(hello)
-    return noise
-
-
 @pytest.mark.timeout(0 if NOISE_BYTES > 1_000_000 else 60)
 def test_garbage_moves_nothing_and_breaks_nothing(tmp_path: Path) -> None:
-    chance = random.Random(5)
-    with a_ready_feeder(tmp_path) as bench:
-        bench.pulse_log.clear()
-        given = 0
-        while given < NOISE_BYTES:
-            bench.garbage = some_noise(chance)
-            given += len(bench.garbage)
-            bench.turn()
-        bench.run(700)
-        assert not any(rate for _at, _gpio, rate in bench.pulse_log)
-        assert not bench.was_reset
-        if bench.lost:  # so much noise may cost the connection, never more
-            bench.connect(boot_id=80)
-        report = bench.report()
-        assert (report["state"], report["counts"]) == (1, (0, 0, 0, 0, 0))
-        bench.ask("feed", "at_camera", sheet=1)
+    figures = under_noise(tmp_path, seed=5, noise_bytes=NOISE_BYTES)
+    assert figures.pop("bytes of garbage") >= NOISE_BYTES
+    assert not any(figures.values()), figures
 
 
 @pytest.mark.parametrize("one_in", [3000, 300])
