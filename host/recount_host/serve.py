@@ -5,7 +5,9 @@ or SIGTERM. Killed at any moment it loses nothing: what was acknowledged is on d
 """
 
 import argparse
+import fcntl
 import json
+import os
 import queue
 import secrets
 import signal
@@ -30,6 +32,8 @@ from recount_host.web.server import PageServer
 
 DEFAULT_LISTEN = "tcp://127.0.0.1:7411"
 DEFAULT_WEB = "127.0.0.1:7480"
+LOCK_FILE = "serve.lock"
+"""Held, in the data folder, by the program that serves it: a device must find one host, not two."""
 LOOK_S = 0.25
 
 Teller = Callable[[str, dict[str, Any]], None]
@@ -62,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         devices = listen(*address_of(args.listen), purpose="devices")
         closing.callback(devices.close)
         ledger = closing.enter_context(Ledger(args.data / LEDGER_FILE))
+        closing.callback(os.close, _hold(args.data))
         adopt_order(ledger, args.order)
         board = LiveBoard()
         facts = FactsReader(ledger)
@@ -88,6 +93,23 @@ def run(args: argparse.Namespace) -> int:
         raise collector.failure
     tell("stopped", {})
     return 0
+
+
+def _hold(folder: Path) -> int:
+    """Return the descriptor that holds the folder until it is closed, however this program ends."""
+    path = folder / LOCK_FILE
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise OperatorError(
+            f"{folder} is served already: end the other recount-host serve, or name another --data folder"
+        ) from None
+    return descriptor
 
 
 def address_of(text: str) -> tuple[str, int]:

@@ -157,6 +157,17 @@ def test_a_wrong_address_is_one_line_and_exit_code_2(
     _is_one_line(started, Serve(tmp_path, *arguments))
 
 
+def test_a_second_host_over_the_same_folder_is_one_line_and_exit_code_2(
+    started: list[Serve], tmp_path: Path
+) -> None:
+    first, _, page = start(started, tmp_path)
+    assert "is served already" in _is_one_line(started, _on_any_port(tmp_path))
+    with urllib.request.urlopen(page, timeout=10) as answer:
+        assert answer.status == 200
+    first.end(signal.SIGKILL)
+    start(started, tmp_path)
+
+
 def test_a_damaged_ledger_is_one_line_and_exit_code_2(started: list[Serve], tmp_path: Path) -> None:
     (tmp_path / LEDGER_FILE).write_bytes(b"a letter")
     error = _is_one_line(started, _on_any_port(tmp_path))
