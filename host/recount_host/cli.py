@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple, NoReturn
@@ -47,6 +48,10 @@ COMMANDS: tuple[Command, ...] = (
 )
 
 
+INTERRUPTED = 128 + 2
+"""The exit code after Ctrl-C, as shells have it."""
+
+
 def usage() -> str:
     """Return the list of subcommands for people."""
     width = max(len(command.words) for command in COMMANDS)
@@ -88,6 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OperatorError as error:
         print(f"recount-host: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the answer has enough of it; what was done is done.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except RecountError as error:
         print(f"recount-host: stop, and keep everything as it is: {error}", file=sys.stderr)
         return 3

@@ -82,8 +82,9 @@ def parse_order(text: str) -> Order:
     """Return the order that the TOML `text` holds. Raises OrderError with the place of the fault."""
     try:
         order = msgspec.toml.decode(text, type=Order)
-    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError) as error:
+    except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError, RecursionError) as error:
         raise OrderError(f"the order profile does not fit: {error}") from error
+    _refuse_unprintable(order)
     _refuse_repeats("side", [side.key for side in order.sides])
     _refuse_repeats("precinct", [precinct.id for precinct in order.precincts])
     return order
@@ -144,3 +145,14 @@ def _refuse_repeats(what: str, keys: list[str]) -> None:
     for key in keys:
         if keys.count(key) > 1:
             raise OrderError(f'the order profile names {what} "{key}" twice')
+
+
+def _refuse_unprintable(order: Order) -> None:
+    """Raise OrderError for a text that a form or a terminal cannot show as it is."""
+    names = [entry.name for entry in (*order.sides, *order.precincts)]
+    for line in (order.citation, order.title, order.locality, *names):
+        for letter in line:
+            if not letter.isprintable():
+                raise OrderError(
+                    f"{line!r} in the order profile holds U+{ord(letter):04X}, which does not print"
+                )

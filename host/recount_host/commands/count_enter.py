@@ -6,7 +6,10 @@ from typing import Any
 
 from recount_host.commands.desk import add_by, add_data, add_json, answer, open_desk, persons
 from recount_host.law.counts import LETTERS
+from recount_host.law.errors import BadEntry
 from recount_host.law.precinct import Facts, attempt_due, fold
+
+MAX_DIGITS = 9
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -14,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("precinct", metavar="PRECINCT", help="the precinct's id in the order")
     what = "; ".join(f"{letter}: {meaning}" for letter, meaning in LETTERS.items())
     parser.add_argument("letter", choices=tuple(LETTERS), help=what)
-    parser.add_argument("value", type=int, metavar="NUMBER", help="the number of sheets counted")
+    parser.add_argument("value", metavar="NUMBER", help="the number of sheets counted, in digits")
     add_data(parser)
     add_by(parser, "once: each person enters alone")
     add_json(parser)
@@ -22,13 +25,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Enter the count; the answer says only whether the two persons agree, never a figure."""
+    value = _sheets(args.value)
 
     def body(facts: Facts) -> Mapping[str, Any]:
         state = fold(facts, args.precinct)
         return {
             "precinct": args.precinct,
             "letter": args.letter,
-            "value": args.value,
+            "value": value,
             "attempt": attempt_due(state, args.letter),
         }
 
@@ -42,3 +46,10 @@ def run(args: argparse.Namespace) -> int:
         {"precinct": args.precinct, "letter": args.letter, "attempt": attempt, "standing": standing},
     )
     return 0
+
+
+def _sheets(text: str) -> int:
+    """Return the number that `text` writes in digits and nothing else: 1_2 is a slip, not 12."""
+    if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
+        raise BadEntry(f'"{text}" is no number of sheets: write digits only, for example 120')
+    return int(text)

@@ -2,6 +2,7 @@
 
 import argparse
 
+from recount_host.commands.count_enter import MAX_DIGITS
 from recount_host.commands.desk import add_by, add_data, add_json, answer, open_desk, persons, view_fields
 from recount_host.law.disclosure import view
 from recount_host.law.errors import BadEntry
@@ -51,7 +52,7 @@ def parse_outcomes(texts: list[str]) -> dict[str, int]:
     outcomes: dict[str, int] = {}
     for text in texts:
         key, equals, number = text.rpartition("=")
-        if not equals or not number.isascii() or not number.isdigit():
+        if not equals or not number.isascii() or not number.isdigit() or len(number) > MAX_DIGITS:
             raise BadEntry(f'"{text}" is no outcome: write KEY=NUMBER, for example no_vote=3')
         if key in outcomes:
             raise BadEntry(f'the outcome "{key}" is given twice')

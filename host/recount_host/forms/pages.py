@@ -5,7 +5,7 @@ file is that of the facts; typst derives the file's id from its content.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
@@ -16,11 +16,43 @@ import typst
 def print_form(template: str, facts: Mapping[str, Any], utc: str) -> bytes:
     """Return the PDF of the form `template` filled with `facts`; `utc`, ISO 8601 with Z, is their date."""
     source = files("recount_host.forms").joinpath(template).read_bytes()
+    written = json.dumps(facts, ensure_ascii=False, sort_keys=True)
+    try:
+        return _compile(source, written, utc)
+    except typst.TypstError:
+        # A name may hold a letter that no font here has; it must not keep a statement from being printed.
+        return _compile(source, _spelled(written, _letters_without_print(written, utc)), utc)
+
+
+def _compile(source: bytes, facts: str, utc: str) -> bytes:
     return typst.compile(
         source,
         ignore_system_fonts=True,
         format="pdf",
         pdf_standards=["ua-1"],
-        sys_inputs={"facts": json.dumps(facts, ensure_ascii=False, sort_keys=True)},
+        sys_inputs={"facts": facts},
         timestamp=int(datetime.fromisoformat(utc).timestamp()),
     )
+
+
+_ONE_LETTER = b"""#set document(title: "letter")
+#set text(font: "Libertinus Serif", lang: "en")
+#sys.inputs.facts"""
+
+
+def _letters_without_print(text: str, utc: str) -> list[str]:
+    """Return the letters of `text`, each once, that none of typst's own fonts can print."""
+    return [letter for letter in sorted(set(text)) if not letter.isascii() and not _prints(letter, utc)]
+
+
+def _prints(letter: str, utc: str) -> bool:
+    try:
+        _compile(_ONE_LETTER, letter, utc)
+    except typst.TypstError:
+        return False
+    return True
+
+
+def _spelled(text: str, letters: Iterable[str]) -> str:
+    """Return `text` with these letters written as their numbers, [U+674E], so that none is lost."""
+    return text.translate({ord(letter): f"[U+{ord(letter):04X}]" for letter in letters})

@@ -4,9 +4,10 @@
 *side* is a party to the recount (the candidate's option key in the contest program), not a political party.
 """
 
-from collections.abc import Collection, Sequence
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 
-from recount_host.act import Person
+from recount_host.act import Act, Person
 from recount_host.law.errors import BadEntry, NotAllowed
 
 MAX_NAME_CHARACTERS = 80
@@ -21,6 +22,8 @@ def parse_person(text: str) -> Person:
         )
     if any(len(part) > MAX_NAME_CHARACTERS or not part.isprintable() for part in parts):
         raise BadEntry(f"a name, role or side has at most {MAX_NAME_CHARACTERS} printable characters")
+    if not _letters(parts[0]):
+        raise BadEntry(f'"{parts[0]}" is no name: it has no letter')
     return Person(parts[0], parts[1], parts[2] if len(parts) == 3 else "")
 
 
@@ -30,8 +33,25 @@ def in_words(person: Person) -> str:
 
 
 def same_person(one: Person, other: Person) -> bool:
-    """Return whether both names are one name, whatever the case and spacing."""
-    return " ".join(one.name.split()).casefold() == " ".join(other.name.split()).casefold()
+    """Return whether both names are one name, whatever the case, spacing, points and accents."""
+    return _letters(one.name) == _letters(other.name)
+
+
+def _letters(name: str) -> str:
+    decomposed = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(letter for letter in decomposed if letter.isalnum())
+
+
+def check_one_side_each(by: Sequence[Person], acts: Iterable[Act]) -> None:
+    """Raise NotAllowed when somebody has acted for another side before: nobody vouches for both."""
+    sides = {_letters(person.name): person.side for act in acts for person in act.by if person.side}
+    for person in by:
+        before = sides.get(_letters(person.name), person.side)
+        if person.side and person.side != before:
+            raise NotAllowed(
+                f"{person.name} has acted for side {before} before, and nobody acts for two sides; "
+                "if these are two persons, write a middle name too"
+            )
 
 
 def check_sides_known(by: Sequence[Person], sides: Collection[str]) -> None:

@@ -14,7 +14,7 @@ from recount_host.errors import OperatorError
 from recount_host.law.acts import check_act
 from recount_host.law.contest import check_fits_order, contests_of
 from recount_host.law.errors import LedgerContradiction, NotAllowed
-from recount_host.law.persons import check_sides_known
+from recount_host.law.persons import check_one_side_each, check_sides_known
 from recount_host.law.precinct_state import (
     Facts,
     PrecinctState,
@@ -69,6 +69,7 @@ def admit(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]
     """
     check_act(kind, by, body)
     check_sides_known(by, facts.order.side_keys)
+    check_one_side_each(by, facts.acts)
     facts.order.precinct(body["precinct"])
     state = fold(facts, body["precinct"])
     guard = _WHEN_ADMITTED.get(kind)

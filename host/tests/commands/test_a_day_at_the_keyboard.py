@@ -326,8 +326,11 @@ def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keybo
             "invalid choice",
         ),
         (("count", "enter", "101", "q", "3", *ANN), "invalid choice"),
-        (("count", "enter", "101", "H", "many", *ANN), "invalid int value"),
-        (("count", "enter", "101", "H", "-3", *ANN), "value must be int 0 to"),
+        (("count", "enter", "101", "H", "many", *ANN), "write digits only"),
+        (("count", "enter", "101", "H", "-3", *ANN), "write digits only"),
+        (("count", "enter", "101", "H", "1_2", *ANN), "write digits only"),
+        (("count", "enter", "101", "H", "9" * 5000, *ANN), "write digits only"),
+        (("count", "enter", "101", "H", "99999999", *ANN), "value must be int 0 to"),
         (("count", "enter", "101", "H", "3", "--by", "Ann Lee"), "does not name a person"),
         (("count", "enter", "101", "H", "3", "--by", "Ann Lee, official, Z"), 'side "Z"'),
         (("count", "enter", "101", "H", "3", *CLERK), "an official of a side"),
@@ -335,6 +338,7 @@ def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keybo
         (("count", "enter", "101", "H", "3"), "say who does this"),
         (("hand-count", "enter", "101", "D", *BOTH), "write KEY=NUMBER"),
         (("hand-count", "enter", "101", "D=x", *BOTH), "write KEY=NUMBER"),
+        (("hand-count", "enter", "101", "D=" + "9" * 5000, *BOTH), "write KEY=NUMBER"),
         (("hand-count", "enter", "101", "D=1", "D=2", *BOTH), "given twice"),
         (("order", "set", "absent.toml", *CLERK), "cannot be read"),
         (("order", "set", __file__, *CLERK), "does not fit"),
@@ -403,3 +407,14 @@ def test_every_command_has_a_help_that_says_what_it_takes(
         main([*command.words.split(), "--help"])
     assert end.value.code == 0
     assert f"usage: recount-host {command.words}" in capsys.readouterr().out
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def interrupt(_args: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recount_host.commands.show.run", interrupt)
+    assert main(["show", "--data", str(tmp_path)]) == 130
+    assert capsys.readouterr().err == ""

@@ -161,3 +161,18 @@ def test_names_with_any_letter_and_sign_are_printed_as_they_are() -> None:
     day = a_counted_day()
     odd = replace(written(day), title='Coroner #1 $x$ [*a*] "é" _b_ @c')
     assert odd.title in pages_of(print_statement(odd))[0]
+
+
+def test_a_letter_that_no_font_has_is_spelled_and_keeps_no_statement_from_being_printed() -> None:
+    said = replace(
+        written(a_counted_day()), locality="Fairview \u674e County \U0001f389", title="Gouverneur \u00e9lu"
+    )
+    text = " ".join(pages_of(print_statement(said)))
+    assert "Fairview [U+674E] County [U+1F389]" in text
+    assert "Gouverneur \u00e9lu" in text
+
+
+def test_names_are_printed_as_they_are_and_never_run_as_typst() -> None:
+    name = '#panic("x") *a* _b_ $c$ <d> @e \\\\ // f [g] "h"'
+    said = replace(written(a_counted_day()), locality=name)
+    assert name.replace("  ", " ") in " ".join(pages_of(print_statement(said)))

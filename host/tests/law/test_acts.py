@@ -102,3 +102,20 @@ def test_a_stored_act_of_another_shape_is_a_contradiction_and_not_a_crash() -> N
         day.acts[n - 1] = replace(act, body={**act.body, "toml": "text"})
         with pytest.raises(LedgerContradiction, match=f"act {n} is none that this program writes"):
             read()
+
+
+def test_a_name_is_the_same_whatever_its_points_and_accents() -> None:
+    jose = parse_person("Jos\u00e9 Ruiz-Vega, official, D")
+    assert same_person(jose, parse_person("Jose\u0301 Ruiz Vega., official, R"))
+    assert not same_person(jose, ANN)
+    with pytest.raises(BadEntry, match="has no letter"):
+        parse_person("..., official, D")
+
+
+def test_nobody_acts_for_two_sides() -> None:
+    day = Day()
+    day.enter("H", 12, ANN)
+    day.enter("H", 12, BOB)
+    with pytest.raises(NotAllowed, match="Ann Lee has acted for side D before"):
+        day.enter("p", 0, parse_person("Ann Lee, official, R"))
+    day.enter("p", 0, ANN)
