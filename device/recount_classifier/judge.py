@@ -23,7 +23,7 @@ from recount_classifier.marks import Marks, measure
 from recount_classifier.places import Places, places_of, stacked
 from recount_classifier.program import WORKING_DPI, Program, Style
 from recount_classifier.raster import Grey, above, both, components, dilated, extremes, not_above, ones
-from recount_classifier.reasons import fate_of
+from recount_classifier.reasons import fate_of, reasons_of
 from recount_classifier.registration import Registration, SheetMap
 from recount_classifier.strokes import Strokes, find_strokes
 from recount_classifier.thresholds import Thresholds
@@ -83,7 +83,7 @@ def judge(evidence: Evidence, program: Program) -> Verdict:
         reasons.append("registration_disagrees")
     fate = fate_of(reasons)
     choices = first.choices if fate == COUNTED else ()
-    return Verdict(fate, choices, tuple(dict.fromkeys(reasons)), measured, apart)
+    return Verdict(fate, choices, reasons_of(fate, reasons), measured, apart)
 
 
 def disagreement(registrations: tuple[Registration, Registration], style: Style) -> float:

@@ -69,3 +69,12 @@ def fate_of(reasons: Iterable[str]) -> str:
         if fate in fates:
             return fate
     return COUNTED
+
+
+def reasons_of(fate: str, reasons: Iterable[str]) -> tuple[str, ...]:
+    """Return those reasons that led to this fate, each once.
+
+    What else was seen would mislead: under a tear the dark bed looks like marks, and no one may hear of the
+    marks of a sheet that is not counted here.
+    """
+    return tuple(dict.fromkeys(reason for reason in reasons if REASONS[reason].fate == fate))

@@ -116,6 +116,15 @@ def one_bit_tiff(sheet: Grey) -> bytes:
     )
 
 
+def test_a_torn_sheet_is_told_as_torn_and_not_by_what_the_hole_looks_like(reader: Reader) -> None:
+    sheet = marked("I")
+    tear = np.array([[0, 300], [560, 440], [690, 452], [655, 500], [700, 548], [540, 600], [0, 740]])
+    cv2.fillPoly(sheet, [tear.astype(np.int32)], 25)  # the empty bed
+    reading = reader.read(sheet)
+    assert reading["fate"] == "not_accepted"
+    assert {REASONS[reason].fate for reason in reading["reasons"]} == {"not_accepted"}
+
+
 def test_a_one_bit_tiff_is_read(reader: Reader) -> None:
     path = reader.folder / "bits.tif"
     path.write_bytes(one_bit_tiff(marked("D")))
