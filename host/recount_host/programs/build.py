@@ -1,6 +1,7 @@
 """`recount-host program build`: make a contest program from blank ballots and their numbers."""
 
 import argparse
+from contextlib import suppress
 from pathlib import Path
 
 import cv2
@@ -21,13 +22,17 @@ def run(args: argparse.Namespace) -> int:
     """Build the program, write it in one piece, and say what it is."""
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
-    program = build_program(Path(args.spec))
     output = Path(args.output)
+    if not output.name:
+        raise OperatorError(f'"{args.output}" is no name for a file: write -o NAME.program')
+    program = build_program(Path(args.spec))
     unfinished = output.with_name(output.name + ".part")
     try:
         unfinished.write_bytes(program.to_bytes())
         unfinished.replace(output)
     except OSError as error:
+        with suppress(OSError):  # what was begun is of no use to anyone
+            unfinished.unlink(missing_ok=True)
         raise OperatorError(f"the program {output} cannot be written: {error.strerror}") from error
     styles = f"{len(program.styles)} style{'s' if len(program.styles) > 1 else ''}"
     print(f"{output}: {program.title}, {len(program.options)} options, {styles}")

@@ -170,3 +170,21 @@ def test_a_blank_page_bears_no_program(bench: Bench) -> None:
 def test_a_place_that_cannot_be_written_is_one_line(bench: Bench) -> None:
     bench.output = bench.folder / "nowhere" / "delegates.program"
     assert "cannot be written" in bench.refusal()
+
+
+def test_a_folder_in_the_programs_place_is_one_line_and_leaves_nothing_behind(bench: Bench) -> None:
+    bench.output.mkdir()
+    code, out, err = bench.build()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "Is a directory" in err
+    assert not list(bench.folder.glob("*.part"))
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_an_output_without_a_name_is_one_line(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["program", "build", str(tmp_path / "spec.toml"), "-o", name]) == 2
+    assert capsys.readouterr().err == (
+        f'recount-host: "{name}" is no name for a file: write -o NAME.program\n'
+    )
