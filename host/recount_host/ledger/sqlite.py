@@ -39,10 +39,7 @@ def open_engine(path: Path, *, create: bool) -> Engine:
     if existed:
         _check_header(path)
     else:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise LedgerBusy(f"the folder {path.parent} cannot be made: {error.strerror}") from error
+        _make_private(path)
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY_TIMEOUT_MS / 1000})
     event.listen(engine, "connect", _set_up_connection)
     event.listen(engine, "begin", _begin)
@@ -52,6 +49,18 @@ def open_engine(path: Path, *, create: bool) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _make_private(path: Path) -> None:
+    """Make the file, and its folder where there is none: it holds figures that nobody may look up early."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise LedgerBusy(f"the folder {path.parent} cannot be made: {error.strerror}") from error
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise LedgerBusy(f"the ledger {path} cannot be made: {error.strerror}") from error
 
 
 @contextmanager

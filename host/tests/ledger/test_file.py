@@ -73,6 +73,15 @@ def test_nothing_is_ever_changed_removed_or_overwritten(
     assert raw.execute(f"SELECT * FROM {table}").fetchall() == before
 
 
+def test_only_its_owner_can_look_into_it(tmp_path: Path) -> None:
+    path = tmp_path / "locality" / "ledger.sqlite"
+    with Ledger(path) as ledger:
+        ledger.append_act("note", (ANN,), {"text": "noon"})
+        files = list(path.parent.iterdir())
+        assert len(files) == 3  # with the two files of its write-ahead log
+        assert {file.stat().st_mode & 0o077 for file in (path.parent, *files)} == {0}
+
+
 def test_every_commit_is_flushed_to_the_disk(path: Path, raw: sqlite3.Connection) -> None:
     assert raw.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     engine = open_engine(path, create=False)
