@@ -1,8 +1,9 @@
 """Debouncing: from raw changes of the sensors' wires to edges that stand. No pins, no clock; no allocation.
 
-A level counts once it has stood for `HOLD_US`; its edge bears the time at which it began to stand. So contacts
-may bounce and dust may flash by for less than that, and lengths are still measured from the paper's own edges.
-All sensors have the same hold, which keeps edges of different sensors in the order in which they took place.
+A level counts once it has stood for `HOLD_US`; its edge bears the time at which it began to stand. So
+contacts may bounce and dust may flash by for less than that, and lengths are still measured from the paper's
+own edges. All sensors have the same hold, which keeps edges of different sensors in the order in which they
+took place.
 """
 
 from feeder import EDGE_DELAY_US, SENSORS, elapsed_us

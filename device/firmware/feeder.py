@@ -301,7 +301,7 @@ STOP_PRESSED = "stop_pressed"
 
 COVERED_EDGES = ("", ENTRY_COVERED, CAMERA_COVERED, "", "", "", DOUBLE_SEEN, COVER_OPENED, STOP_PRESSED)
 CLEAR_EDGES = ("", ENTRY_CLEAR, CAMERA_CLEAR, "", "", "", "", "", "")
-"""The edge of a sensor by its number; "" means nothing in any state, but the exits', which `_edge_name` finds."""
+"""The edge of a sensor by its number; "" means nothing, but for the exits, whose edges `_edge_name` finds."""
 
 EDGES = {
     UNCONFIGURED: {
@@ -499,7 +499,7 @@ class Feeder:
         self.counts = [0] * COUNTS
         self.levels = bytearray(SENSORS)
         self.configured = False
-        self.parameters = {name: 0 for name in PARAMETERS}
+        self.parameters = dict.fromkeys(PARAMETERS, 0)
         self.landed_total = 0  # sheets landed as counted or set aside since the board's start: never a reject
         # outputs
         self.pick_runs = False
@@ -688,13 +688,13 @@ class Feeder:
             self._lying[sensor] = 0
 
     def _sheet_in_path(self) -> bool:
-        """Return whether the stopped path holds a sheet that was counted as an entry, in this boot or before."""
+        """Return whether the stopped path holds a sheet that was counted as an entry, maybe before a boot."""
         return self.sheet != 0 or REASONS[self.reason] == PATH_NOT_CLEAR
 
     def _drawn_from_exit(self, sensor: int, at_us: int) -> bool:
-        """Return whether a hand takes the sheet from this exit: lying there at a stop, or before it is through.
+        """Return whether a hand takes the sheet from this exit: where it lay at a stop, or before it is out.
 
-        People say where such a sheet went; the sensor cannot. What comes to the sensor after the stop is counted.
+        People say where such a sheet went; the sensor cannot. What comes to the sensor after the stop counts.
         """
         if self.state == LEAVING and sensor - EXIT_COUNTED == self._exit:
             return self._landed_event(at_us) != LANDED
@@ -766,7 +766,7 @@ class Feeder:
         self._tell("stopped", self.sheet, self.reason)
 
     def _note_lying(self) -> None:
-        """Note over which exit's sensor the sheet lies at the stop. Other paper at an exit is not that sheet."""
+        """Note over which exit's sensor the sheet lies at the stop; other paper at an exit is not it."""
         at_start = REASONS[self.reason] == PATH_NOT_CLEAR
         sensor = EXIT_COUNTED
         while sensor <= EXIT_NOT_ACCEPTED:

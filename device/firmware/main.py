@@ -70,7 +70,7 @@ class Program:
             while True:
                 try:
                     self._turn()
-                except Exception as error:
+                except Exception as error:  # noqa: BLE001 - whatever it is, nothing may move any more
                     self._fail(error)
                 self._board.wait()
         finally:

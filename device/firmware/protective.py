@@ -1,8 +1,8 @@
 """The protective counter's file: how many sheets this board has landed as counted or set aside in its life.
 
-The new file is complete before it takes the old one's place, and the board's file system (littlefs) makes that
-one step, so a power cut leaves the one or the other. A file that is damaged all the same is neither counted on
-nor written over: the counter then reads UNREADABLE until a person looks at the board.
+The new file is complete before it takes the old one's place, and the board's file system (littlefs) makes
+that one step, so a power cut leaves the one or the other. A file that is damaged all the same is neither
+counted on nor written over: the counter then reads UNREADABLE until a person looks at the board.
 """
 
 import os

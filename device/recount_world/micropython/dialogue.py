@@ -5,8 +5,8 @@
                     also "wdt_ms": n when the watchdog was armed or fed; "reset": true as the last line
     world -> board  {"now_us": t, "in": [[gpio, value, t_us], ...], "rx": "hex"}
 
-The shims of `machine`, `time` and `rp2` keep what the firmware does in here until it waits. Between two waits no
-time passes. What the firmware's motion step may do allocates nothing here either, so that it can be tested
+The shims of `machine`, `time` and `rp2` keep what the firmware does in here until it waits. Between two waits
+no time passes. What the firmware's motion step may do allocates nothing here either, so that it can be tested
 under `micropython.heap_lock`.
 """
 
@@ -79,9 +79,10 @@ class Dialogue:
     def idle(self):
         """Wait as `machine.idle` does: until something happens, or a moment.
 
-        The chip's moment is a millisecond. Here each wait costs real time, so it is short only while something
-        is due: a level that must stand for 3 ms to count, bytes that nobody has read. Edges and bytes end a wait
-        at once all the same. Otherwise it is as long as the step generators can do without new words.
+        The chip's moment is a millisecond. Here each wait costs real time, so it is short only while
+        something is due: a level that must stand for 3 ms to count, bytes that nobody has read. Edges and
+        bytes end a wait at once all the same. Otherwise it is as long as the step generators can do without
+        new words.
         """
         if self.now_us - self._edge_us < EDGE_US:
             self.wait(EDGE_IDLE_US)

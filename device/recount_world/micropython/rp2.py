@@ -1,8 +1,8 @@
 """`rp2` of a simulated board: PIO state machines that make step pulses.
 
 The program is not taken on trust: its own source is assembled and run here, cycle by cycle, to learn how many
-cycles lie between two rising edges, also across words. The world is told steps per second; a machine that was not
-given words in time stands, as on the chip.
+cycles lie between two rising edges, also across words. The world is told steps per second; a machine that was
+not given words in time stands, as on the chip.
 """
 
 from dialogue import dialogue
