@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 from recount_protocol.records import Record
 
+MAX_FEEDER_COUNT = 10_000_000
+"""No batch has more sheets; a tally with more could not be written down."""
+
 
 class FeederCounts(NamedTuple):
     """What the feeder board counted by its sensors since its boot `boot`."""
@@ -145,6 +148,8 @@ class Batch:
         """Return why this batch may not be closed, in sentences; none where I9 holds and nothing is open."""
         sums = self.feeder_sums()
         why = [f"it is not known where sheet {sheet.sheet} lies" for sheet in self.unresolved()]
+        if not all(0 <= count <= MAX_FEEDER_COUNT for count in sums):
+            why.append("the feeder's counters went back, or are beyond all paper")
         if self.entries_outstanding():
             why.append("the sheets that entered the feeder are not those that left it")
         why.extend(

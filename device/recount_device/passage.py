@@ -195,6 +195,7 @@ class Passage:
     def stopped(self, number: int, reason: str) -> None:
         """Hear that the feeder stopped; `number` is 0 where it sees no sheet in the path."""
         sheet = self.sheet
+        # A reason that says "no sheet was picked" is none for a sheet that is under way.
         self._last_stop = reason if reason in PATH_REASONS else "jam"
         if sheet is None or sheet.state is State.IN_DOUBT:
             return
@@ -208,7 +209,7 @@ class Passage:
             self._put_in_doubt(sheet, f"the feeder stopped before it was seen to land: {reason}")
         else:
             sheet.happen(Event.FEEDER_STOPPED)
-            self._stuck(sheet, reason)
+            self._stuck(sheet, self._last_stop)
 
     def refused(self, command: str, number: int) -> bool:
         """Hear that the feeder did not obey; return whether a report has to tell what is so."""

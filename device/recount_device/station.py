@@ -170,6 +170,7 @@ class Station:
     def _may_feed(self, batch: Batch) -> bool:
         if (
             self._why_paused
+            or self._wanted  # a button's step comes first: no batch is closed with a sheet being picked
             or self._why_void
             or self._feeder_state != "ready"
             or self._orders.program is None
@@ -240,7 +241,8 @@ class Station:
         self._feeder_state = report.state
         self._hopper_is_empty = "hopper" not in report.sensors
         if report.state == "stopped" and not self._why_paused:
-            self._why_paused = report.stop_reason
+            # "none" as the reason of a stop is a board's slip, and no reason to go on.
+            self._why_paused = report.stop_reason if report.stop_reason != "none" else "halt"
         if report.state == "unconfigured":
             self._no_feeder = sentence("feeder_numbers")
             return

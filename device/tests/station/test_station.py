@@ -4,6 +4,7 @@ import pytest
 
 from device.tests.station.bench import ANN_AND_BOB, PROGRAM, Bench, Paper, foreign, overvote, upside_down
 from device.tests.station.conftest import MakeBench
+from recount_device.feeder_link import Said
 from recount_protocol.records import MODES
 
 
@@ -109,6 +110,27 @@ def test_a_nearly_full_disk_feeds_no_further_sheet(a_bench: MakeBench) -> None:
     bench.until("fault")
     assert "disk is nearly full" in bench.panel.text
     assert "feed" not in [name for name, _ in bench.feeder.sent]
+
+
+def until_a_sheet_lands(bench: Bench) -> None:
+    """Feed until a bin's sensor has seen a sheet, and the station has not heard of it."""
+    bench.assign()
+    bench.panel.press("start")
+    while not any(said.name == "landed" for said in bench.machine.said):
+        bench.station.step()
+
+
+def test_end_batch_pressed_between_two_sheets_closes_the_batch_before_another_is_picked(
+    a_bench: MakeBench,
+) -> None:
+    bench = a_bench([Paper("1"), Paper("2"), Paper("3")])
+    until_a_sheet_lands(bench)
+    bench.panel.press("end_batch")
+    bench.steps(20)
+    (closed,) = bench.records("batch_closed")
+    assert closed.body["counted"] == len(bench.machine.bins["counted"]) == 1
+    assert len(bench.machine.hopper) == 2
+    assert bench.passage.idle
 
 
 def test_the_stop_button_of_the_panel_pauses_after_the_sheet_under_way(a_bench: MakeBench) -> None:
@@ -562,3 +584,38 @@ def test_a_feeder_that_speaks_of_another_sheet_is_put_on_record(a_bench: MakeBen
     bench.machine._say("landed", sheet=999, exit=0)  # pyright: ignore[reportPrivateUsage]
     bench.steps()
     assert bench.records("fault")[0].body["word"] == "unexpected_sheet"
+
+
+def test_a_board_that_stands_without_a_reason_pauses_the_feeding(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1"), Paper("2")])
+    until_a_sheet_lands(bench)
+    report = {"state": 8, "sheet": 0, "stop_reason": 0, "sensors": 1, "last_sheet": 1, "last_exit": 0}
+    bench.machine.said.append(Said("report", {**report, "protective": 0}, (1, 1, 0, 0, 0)))
+    bench.steps()
+    assert bench.panel.key == "press_start"
+    assert "Feeding is paused." in bench.panel.text
+
+
+def test_a_board_that_says_nothing_was_picked_of_a_sheet_it_saw_enter_has_it_taken_out(
+    a_bench: MakeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = a_bench([Paper("1")])
+
+    def enter(sheet: int) -> None:
+        bench.machine._say("entered", sheet=sheet)
+
+    monkeypatch.setattr(bench.machine, "_on_feed", enter)
+    bench.assign()
+    bench.press("start")
+    bench.machine.said.append(Said("stopped", {"reason": 1, "sheet": 0}, (1, 0, 0, 0, 0)))
+    bench.steps()
+    assert bench.panel.key == "take_out_and_return"
+    assert "jammed" in bench.panel.text
+
+
+def test_counters_that_went_back_keep_the_batch_from_closing(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1")])
+    bench.scan()
+    bench.machine.counts = [0, 1, 0, 0, 2**32 - 1]
+    bench.end_batch()
+    assert bench.panel.key == "batch_void_needed"
