@@ -236,7 +236,9 @@ def _identities(state: PrecinctState, to_count: ToCount, rows: Sequence[Row]) ->
     hand = state.hand_finding
     i7 = i7_statement([(row.name, row.accepted, row.by_hand, row.total) for row in rows])
     scanned = {finding.name: finding for finding in state.findings}
-    must_hold = [i7, *([hand] if hand else []), *([] if to_count.whole_precinct else scanned.values())]
+    feeding = [batch.i9 for batch in state.standing_batches]
+    must_hold = [i7, *feeding, *([hand] if hand else [])]
+    must_hold += [] if to_count.whole_precinct else scanned.values()
     open_ones = [finding.name for finding in must_hold if not finding.holds]
     if hand is None or open_ones or not _every_vote_is_on_it(state, rows, whole=to_count.whole_precinct):
         raise LedgerContradiction(f"the statement cannot be written: {', '.join(open_ones) or 'I7'} fails")
@@ -258,7 +260,7 @@ def _identities(state: PrecinctState, to_count: ToCount, rows: Sequence[Row]) ->
         IdentityLine(
             "I9",
             MEANINGS["I9"],
-            holds=True,
+            holds=all(finding.holds for finding in feeding),
             figures=(),
             note=f"in every batch that counts: {len(state.standing_batches)}",
         )

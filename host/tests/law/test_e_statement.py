@@ -8,6 +8,8 @@ import pytest
 from recount_host.act import Person
 from recount_host.law import statement as statement_module
 from recount_host.law.errors import LedgerContradiction, NotAllowed
+from recount_host.law.identities import Equation, Finding
+from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.statement import Row, Statement, statement
 from recount_host.rehearsal import (
     ANN,
@@ -86,6 +88,22 @@ def test_a_total_that_the_ledger_does_not_yield_is_never_written(monkeypatch: py
         monkeypatch.setattr(statement_module, "_rows", wrong)
         with pytest.raises(LedgerContradiction, match="I7 fails"):
             written(a_counted_day())
+
+
+@pytest.mark.parametrize("make", [a_counted_day, a_wholly_hand_counted_day])
+def test_nothing_is_written_over_a_batch_whose_feeder_counted_otherwise(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fold = statement_module.fold
+
+    def with_one_entry_more(facts: Facts, precinct_id: str) -> PrecinctState:
+        state = fold(facts, precinct_id)
+        wrong = Finding("I9", (Equation("entries", 13, "exits + by hand", 12),))
+        return replace(state, batches=tuple(replace(batch, i9=wrong) for batch in state.batches))
+
+    monkeypatch.setattr(statement_module, "fold", with_one_entry_more)
+    with pytest.raises(LedgerContradiction, match="I9 fails"):
+        written(make())
 
 
 def test_both_values_of_a_number_verified_again_are_kept_on_the_statement() -> None:
