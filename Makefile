@@ -14,7 +14,7 @@ ENVIRONMENT := .venv/.complete
 STUBS := .stubs/.complete
 
 # Run by MicroPython too: checked with the board's stubs and compiled for its processor.
-ON_THE_BOARD = $(wildcard device/firmware/*.py) \
+ON_THE_BOARD = $(wildcard device/firmware/*.py) firmware_tests/rigs/paper_path.py \
 	$(addprefix protocol/recount_protocol/,__init__.py errors.py fates.py frames.py delivery.py feeder_messages.py)
 
 .PHONY: help
