@@ -15,9 +15,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recount_host.errors import RecountError
-from recount_host.law.precinct import PrecinctState
+from recount_host.law.disclosure import Doubt, Notice
+from recount_host.law.precinct import Facts
 from recount_host.links.live import LiveBoard
 from recount_host.links.tcp_link import monotonic_ms
+from recount_host.sheet_pictures import SheetPictures
 from recount_host.web import pages, words
 from recount_host.web.access import Access, check_every_route, open_to
 from recount_host.web.facts import FactsReader
@@ -84,6 +86,7 @@ class _Site:
     def __init__(self, facts: FactsReader, board: LiveBoard) -> None:
         self._facts = facts
         self._board = board
+        self._pictures = SheetPictures(facts.crop, facts.program)
         self._static = {name: (FOLDER / "static" / name).read_bytes() for name in STATIC_TYPES}
         self._templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(FOLDER / "templates"),
@@ -121,20 +124,20 @@ class _Site:
         state = states.get(request.path_params["precinct"])
         if state is None:
             return self.not_found(request, None)
-        page = pages.notices_page(facts, state, self._facts.pictures())
+        page = pages.notices_page(
+            facts, state, self._facts.pictures(), lambda notice: self._why_plain(facts, notice)
+        )
         status = HTTPStatus.OK if page.notices is not None else HTTPStatus.FORBIDDEN
         return self._page(request, "notices.html", page, title=f"Notices of {page.view.name}", status=status)
 
     @open_to(Access.OFFICIALS_ASKED)
     def picture(self, request: Request) -> Response:
-        """Show the contest on one sheet, if the law opens it now."""
+        """Show the contest on one sheet, if the law opens it now: to find it plain, as a notice explained."""
         device, n = request.path_params["device"], request.path_params["n"]
-        state = self._state(request.path_params["precinct"])
-        png = (
-            self._facts.crop(device, n)
-            if state is not None and pages.picture_may_be_shown(state, device, n)
-            else None
-        )
+        facts, states = self._facts.states()
+        state = states.get(request.path_params["precinct"])
+        opened = pages.picture_open(state, device, n) if state is not None else None
+        png = self._picture_of(facts, opened) if opened is not None else None
         if png is None:
             return self.not_found(request, None)
         return Response(png, media_type="image/png", headers={"cache-control": "no-store"})
@@ -157,8 +160,20 @@ class _Site:
         """Say in one sentence why nothing can be shown."""
         return self._plain(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
 
-    def _state(self, precinct: str) -> PrecinctState | None:
-        return self._facts.states()[1].get(precinct)
+    def _picture_of(self, facts: Facts, opened: Doubt | Notice) -> bytes | None:
+        record = self._facts.record(opened.device, opened.record_n)
+        if record is None:
+            return None
+        program = facts.devices[opened.device].runs[opened.run].program
+        if isinstance(opened, Doubt):
+            return self._pictures.plain(record, program)
+        return self._pictures.explained(record, program)
+
+    def _why_plain(self, facts: Facts, notice: Notice) -> str:
+        record = self._facts.record(notice.device, notice.record_n)
+        if record is None:
+            return ""
+        return self._pictures.lacks(record, facts.devices[notice.device].runs[notice.run].program)
 
     def _page(
         self, request: Request, template: str, page: Any, *, title: str, status: HTTPStatus = HTTPStatus.OK

@@ -78,6 +78,18 @@ class FactsReader:
         """Return the picture that belongs to a record, or None when it has not come."""
         return self._ledger.crop(device, n)
 
+    def program(self, program_hash: bytes) -> bytes | None:
+        """Return the file of a contest program, or None when it is not here."""
+        return self._ledger.program(program_hash)
+
+    def record(self, device: str, n: int) -> Record | None:
+        """Return one record of a device, or None when it is not here."""
+        with self._lock:
+            self._fold_what_is_new()
+            records = self._records.get(device, [])
+        # They come in the order of their numbers, from 1 on.
+        return records[n - 1] if 0 < n <= len(records) else None
+
     def pictures(self) -> frozenset[tuple[str, int]]:
         """Return device and record number of every picture that has come."""
         return self._ledger.crops()

@@ -3,7 +3,7 @@
 The only figures that pass here are those of `disclosure.view`, which gives none before they may be shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -98,11 +98,17 @@ class NoticesPage:
     notices: tuple[Notice, ...] | None
     pictures: frozenset[tuple[str, int]]
     """Device and record number of every picture that has come."""
+    unexplained: Mapping[tuple[str, int], str]
+    """By device and record number, why a picture shows no measurements."""
     training: bool
 
     def has_picture(self, notice: Notice) -> bool:
         """Return whether the contest on this sheet can be shown."""
         return (notice.device, notice.record_n) in self.pictures
+
+    def why_plain(self, notice: Notice) -> str:
+        """Return why the picture of this sheet shows no measurements; empty when it shows them."""
+        return self.unexplained.get((notice.device, notice.record_n), "")
 
 
 def overview(
@@ -139,17 +145,27 @@ def precinct_page(
     )
 
 
-def notices_page(facts: Facts, state: PrecinctState, pictures: frozenset[tuple[str, int]]) -> NoticesPage:
+def notices_page(
+    facts: Facts,
+    state: PrecinctState,
+    pictures: frozenset[tuple[str, int]],
+    why_plain: Callable[[Notice], str],
+) -> NoticesPage:
     """Return the page of notices of one precinct, without any while they are closed."""
     shown = notices(state) if notices_open(state) else None
-    return NoticesPage(facts.order, view(state), shown, pictures, training=_is_training(state))
+    unexplained = {(notice.device, notice.record_n): why_plain(notice) for notice in shown or ()}
+    return NoticesPage(facts.order, view(state), shown, pictures, unexplained, training=_is_training(state))
 
 
-def picture_may_be_shown(state: PrecinctState, device: str, n: int) -> bool:
-    """Return whether the law opens the picture of this record now: asked about, or among the open notices."""
-    asked = {(doubt.device, doubt.record_n) for doubt in asked_now(state)}
-    listed = {(notice.device, notice.record_n) for notice in notices(state)} if notices_open(state) else set()
-    return (device, n) in asked | listed
+def picture_open(state: PrecinctState, device: str, n: int) -> Doubt | Notice | None:
+    """Return what the law opens the picture of this record for now, or None while it is closed.
+
+    A doubt: the officials are asked where the sheet lies, and see it without a verdict. A notice: the notices
+    are open and list it.
+    """
+    listed = notices(state) if notices_open(state) else ()
+    found = (one for one in (*asked_now(state), *listed) if (one.device, one.record_n) == (device, n))
+    return next(found, None)
 
 
 def reason_sentence(word: str) -> str:
