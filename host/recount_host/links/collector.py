@@ -97,12 +97,13 @@ class Collector:
             while self._round():
                 pass
         except OperatorError as error:  # the disk is full, the ledger damaged: a person must act
-            self._fail(error)
+            self.fail(error)
         except Exception as error:  # noqa: BLE001 - our own fault: serve ends, nothing was acknowledged
-            self._fail(error)
+            self.fail(error)
 
-    def _fail(self, error: Exception) -> None:
-        self.failure = error
+    def fail(self, error: Exception) -> None:
+        """End the service because of `error`, from any thread: a link that stands deaf is worse than none."""
+        self.failure = self.failure or error
         self._on_failure()
 
     def _round(self) -> bool:

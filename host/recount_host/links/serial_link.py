@@ -63,6 +63,12 @@ class SerialLink:
         self._thread.join()
 
     def _run(self) -> None:
+        try:
+            self._keep_open()
+        except Exception as error:  # noqa: BLE001 - our own fault: serve ends, nothing was acknowledged
+            self._collector.fail(error)
+
+    def _keep_open(self) -> None:
         while not self._stopping.is_set():
             try:
                 with open_port(self._port) as port:

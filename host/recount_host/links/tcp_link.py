@@ -128,6 +128,8 @@ class TcpLinks:
         try:
             while not self._stopping:
                 self._turn()
+        except Exception as error:  # noqa: BLE001 - our own fault: serve ends, nothing was acknowledged
+            self._collector.fail(error)
         finally:
             for connection in list(self._connections.values()):
                 self._close(connection)

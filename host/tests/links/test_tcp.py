@@ -14,6 +14,7 @@ from recount_host.errors import OperatorError
 from recount_host.ledger import Ledger
 from recount_host.links.collector import Collector
 from recount_host.links.live import LiveBoard
+from recount_host.links.session import DeviceSession
 from recount_host.links.stand_in import StandIn, run_over_tcp
 from recount_host.links.tcp_link import TcpLinks, listen
 
@@ -190,6 +191,18 @@ def test_a_ledger_that_cannot_be_written_stops_the_collecting(host: Host) -> Non
     thread.join(20)
     assert str(host.collector.failure) == "the disk is full"
     assert device.acknowledged_n == 0
+
+
+def test_a_link_that_fails_by_our_own_fault_ends_the_program(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(DeviceSession, "receive", fail)
+    with socket.create_connection(("127.0.0.1", host.port)):
+        assert host.failed.wait(20)
+    assert str(host.collector.failure) == "a fault of ours"
 
 
 def wait_for(condition: Any, longest_s: float = 20.0) -> bool:
