@@ -10,6 +10,11 @@ from recount_host.law.precinct import check_scanning_done, fold
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("precinct", metavar="PRECINCT", help="the precinct's id in the order")
+    parser.add_argument(
+        "--nothing-fed",
+        action="store_true",
+        help="no ballot of this precinct can be scanned: finish without a single sheet",
+    )
     add_data(parser)
     add_by(parser)
     add_json(parser)
@@ -22,6 +27,7 @@ def run(args: argparse.Namespace) -> int:
         state = desk.precinct(args.precinct)
         # Looked at before the runs are ended, so that a refusal leaves the devices at work.
         check_scanning_done(state)
+        drafts.check_anything_was_fed(state, nothing_fed=args.nothing_fed)
         for ending in drafts.runs_to_end(state):
             desk.act("run_ended", by, lambda _facts, body=ending: body)
         state = desk.act(

@@ -17,6 +17,18 @@ def runs_to_end(state: PrecinctState) -> tuple[dict[str, Any], ...]:
     )
 
 
+def check_anything_was_fed(state: PrecinctState, *, nothing_fed: bool) -> None:
+    """Raise NotAllowed where no batch counts, unless the officials say that none can be fed (`nothing_fed`).
+
+    No scan leads back from here: a wrong precinct number would send the precinct to hand count for good.
+    """
+    if not state.standing_batches and not nothing_fed:
+        raise NotAllowed(
+            f"no sheet of precinct {state.precinct.id} has been fed, and after this none can be: feed its "
+            "ballots first; if no scanner can take them, give --nothing-fed"
+        )
+
+
 def scanning_finished(state: PrecinctState) -> dict[str, Any]:
     """Return the body that fixes which records are the scanners' report. D 2 s. 3: "reported as counted"."""
     return heads_body(state)

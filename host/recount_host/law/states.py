@@ -1,7 +1,8 @@
 """Where a precinct is in its recount: every state, every event, and the one table that says what leads where.
 
-Everything that decides whether an event may happen in a state is in this file. Guards that need figures (all
-batches closed, identities hold) are in `precinct.py`; they only ever refuse more.
+Everything that decides whether an event may happen in a state is in this file. Guards that need more than
+the state only ever refuse more: what an act asks of other acts is in `steps.py`, what a new act asks of
+records and other precincts in `precinct.py`.
 """
 
 from enum import Enum
@@ -88,7 +89,7 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
         Event.COUNT_STACK: State.SCANNED,
         Event.COUNT_NOT_PROGRAMMABLE: State.SCANNED,
         Event.COUNT_PILE: State.SCANNED,
-        # Back to feeding: the batch runs again. Only before any identity was told (guarded in precinct.py).
+        # Back to feeding: the batch runs again. Only before any identity was told (guarded in steps.py).
         Event.VOID_BATCH: State.SCANNING,
         Event.TELL_IDENTITIES: State.SCANNED,
         Event.MOVE_SHEET: State.SCANNED,

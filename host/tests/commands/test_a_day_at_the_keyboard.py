@@ -226,6 +226,16 @@ def test_finish_scanning_is_refused_while_a_batch_is_open_and_the_run_goes_on(ke
         assert not [act for act in ledger.acts() if act.kind == "run_ended"]
 
 
+def test_a_precinct_of_which_nothing_was_fed_is_finished_only_on_purpose(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.send()
+    assert "no sheet of precinct 101 has been fed" in keyboard.refused("finish-scanning", "101", *CLERK)
+    with open_ledger(keyboard.data) as ledger:
+        assert not [act for act in ledger.acts() if act.kind == "run_ended"]
+    assert keyboard.ask("finish-scanning", "101", "--nothing-fed", *CLERK)["state"] == "scanned"
+
+
 def test_a_withheld_record_is_named_and_no_figure_is_shown(keyboard: Keyboard) -> None:
     keyboard.start()
     keyboard.assign()

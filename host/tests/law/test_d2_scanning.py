@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from recount_host.act import Person
+from recount_host.law import drafts
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.precinct import fold_all
 from recount_host.law.reconciliation import Step
@@ -178,6 +179,19 @@ def test_a_precinct_for_which_no_scanner_could_be_programmed_is_finished_without
     day.show_figures()
     day.hand_count({"D": 5, "R": 4})
     assert day.state().state is State.CHALLENGE_CALL
+
+
+def test_a_precinct_of_which_nothing_counts_is_finished_only_on_purpose() -> None:
+    day = Day()
+    device = day.assign()
+    device.open_batch()
+    device.scan(COUNTED)
+    device.close_batch()
+    drafts.check_anything_was_fed(day.state(), nothing_fed=False)
+    void(day)
+    with pytest.raises(NotAllowed, match=r"no sheet of precinct 101 has been fed.*--nothing-fed"):
+        drafts.check_anything_was_fed(day.state(), nothing_fed=False)
+    drafts.check_anything_was_fed(day.state(), nothing_fed=True)
 
 
 def test_i9_failing_keeps_scanning_from_being_finished_until_the_batch_is_void() -> None:
