@@ -35,6 +35,8 @@ class TargetMeasure:
     """Whether a stroke of it also lies in another target."""
     crowded_mm2: float
     """Ink beside it that belongs to no mark."""
+    outline_missing: float
+    """Share of its printed outline that is absent."""
     paper_step: float
     """How far the ground under it is from the contest's paper, as a share of the contrast."""
     streak: bool
@@ -94,6 +96,10 @@ def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> lis
     reasons: list[str] = []
     if abs(target.paper_step) >= limits.paper_step - guard:
         reasons.append("not_on_paper")
+    if target.cover >= limits.heavy_cover and target.halo >= limits.blot_halo - guard:
+        reasons.append("not_on_paper")
+    if target.outline_missing >= limits.outline_missing - guard:
+        reasons.append("marginal_print")
     if target.streak:
         reasons.append("streak")
     if target.fold:

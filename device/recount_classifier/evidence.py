@@ -5,6 +5,7 @@ It is all that a verdict needs, so that any laptop can judge a stored sheet agai
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,9 @@ class Evidence:
             evidence = Evidence(str(fields["style"]), int(fields["side"]), crop, both, gates)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise EvidenceError(f"these fields are no evidence of a sheet ({error})") from error
+        numbers = (*both[0], *both[1], *gates.values())
+        if not all(math.isfinite(number) for number in numbers):
+            raise EvidenceError("a registration or a gate of this evidence is no finite number")
         if any(len(registration) != 2 * TERMS for registration in both):
             raise EvidenceError(f"a registration has {2 * TERMS} numbers")
         return evidence

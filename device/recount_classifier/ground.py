@@ -40,9 +40,11 @@ _TILE = 256
 _ENVELOPE_PX = 64
 """Print and marks narrower than this do not lower the paper's envelope."""
 _PAPER_FLOOR = 0.8
+GRAIN_PX = 3
+"""Ink is averaged over this square: a camera's grain is no ink, and a pen's stroke is wider."""
 _UNEVEN = 0.2
 """Share of the contrast by which paper may leave the plane that light lays over it."""
-_LARGE_TARGET_PX = 17.0
+_LARGE_TARGET_PX = 20.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

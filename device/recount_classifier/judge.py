@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from recount_classifier.decide import BoxMeasure, Decision, TargetMeasure, decide
 from recount_classifier.evidence import Evidence
 from recount_classifier.ground import (
+    GRAIN_PX,
     black_of,
     excess_of,
     flatten,
@@ -20,9 +21,19 @@ from recount_classifier.ground import (
 )
 from recount_classifier.lines import Lines, erase, find_lines, meets
 from recount_classifier.marks import Marks, measure
-from recount_classifier.places import Places, places_of, stacked
+from recount_classifier.places import Place, Places, places_of, stacked
 from recount_classifier.program import WORKING_DPI, Program, Style
-from recount_classifier.raster import Grey, above, both, components, dilated, extremes, not_above, ones
+from recount_classifier.raster import (
+    Grey,
+    above,
+    averaged,
+    both,
+    components,
+    dilated,
+    extremes,
+    not_above,
+    ones,
+)
 from recount_classifier.reasons import fate_of, reasons_of
 from recount_classifier.registration import Registration, SheetMap
 from recount_classifier.strokes import Strokes, find_strokes
@@ -35,6 +46,8 @@ _TOUCH_PX = 6.0
 """Ink of a stroke inside a target from which it is one of the target's strokes."""
 _WORD_TOUCH = 6
 """Half-size pixels of printed words that a stroke meets before it crosses them."""
+_PRINT_SLACK = ones(5, 5)
+"""Print may lie two pixels from its place and still be present."""
 _ABSENT_LEVEL = 90
 """Ink (of 255) below which the blank's strong print is absent."""
 _PALE_LINE = 128
@@ -102,6 +115,8 @@ class Seen:
     usual: NDArray[np.float32]
     black: float
     ink: Grey
+    present: Grey
+    """The darkest ink within two pixels of each spot: print that is absent here is absent from the sheet."""
     excess: Grey
     """The ink that print does not explain, without the lines."""
     lines: Lines
@@ -118,14 +133,14 @@ def see_ground(flat: Grey, lean: float, style: Style, limits: Thresholds) -> See
     envelope = paper_envelope(flat)
     black = black_of(flat)
     usual = usual_paper(envelope, black)
-    ink = ink_of(flat, envelope, usual, black)
+    ink = averaged(ink_of(flat, envelope, usual, black), GRAIN_PX)
     reference = reference_of(style)
     excess = excess_of(ink, reference)
     lines = find_lines(excess, places_of(style).room, lean, limits.streak_cover, _PALE_LINE)
     if lines:
         erase(excess, lines)
     strokes = find_strokes(excess, _ink_level(limits), reference.outlines)
-    return Seen(envelope, usual, black, ink, excess, lines, strokes)
+    return Seen(envelope, usual, black, ink, dilated(ink, _PRINT_SLACK), excess, lines, strokes)
 
 
 def _ink_level(limits: Thresholds) -> int:
@@ -138,7 +153,7 @@ def _measure(evidence: Evidence, registration: Registration, style: Style, progr
     places = places_of(style)
     seen = see(evidence, registration, style, limits)
     targets = measure_targets(seen, style, limits)
-    box = _box(style, places, seen.strokes, seen.ink, evidence, limits)
+    box = _box(style, places, seen.strokes, seen.present, evidence, limits)
     return Measured(targets, box, decide(targets, box, style, program))
 
 
@@ -153,7 +168,11 @@ def measure_targets(seen: Seen, style: Style, limits: Thresholds) -> tuple[Targe
     places = places_of(style)
     marks = _marks(seen.excess, places, _ink_level(limits))
     steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
-    return _targets(style, places, marks, seen.strokes, seen.lines, steps)
+    bare = [
+        _bare_share(seen.present, outline, place)
+        for outline, place in zip(places.outlines, places.windows, strict=True)
+    ]
+    return _targets(style, places, marks, seen.strokes, seen.lines, steps, bare)
 
 
 def _marks(excess: Grey, places: Places, ink_level: int) -> Marks:
@@ -188,7 +207,13 @@ def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, place
 
 
 def _targets(
-    style: Style, places: Places, marks: Marks, strokes: Strokes, lines: Lines, steps: list[float]
+    style: Style,
+    places: Places,
+    marks: Marks,
+    strokes: Strokes,
+    lines: Lines,
+    steps: list[float],
+    bare: list[float],
 ) -> tuple[TargetMeasure, ...]:
     count = len(style.targets)
     in_targets = strokes.by_zone(places.targets, count)
@@ -196,7 +221,7 @@ def _targets(
     owners = mine.sum(axis=1)
     totals = strokes.totals() @ mine
     inside = np.where(totals > 0, (in_targets * mine).sum(axis=0) / np.maximum(totals, 1), 1.0)
-    shared = mine[owners > 1].any(axis=0)
+    shared: NDArray[np.bool_] = mine[owners > 1].sum(axis=0) > 0
     crowded_mm2 = strokes.by_zone(places.halos, count)[owners == 0].sum(axis=0) * MM2
     areas = np.array([target.width * target.height for target in style.targets])
     left, top, right, bottom = style.reference_box
@@ -217,6 +242,7 @@ def _targets(
                 inside=shares[index],
                 shared=is_shared[index],
                 crowded_mm2=crowds[index],
+                outline_missing=bare[index],
                 paper_step=steps[index],
                 streak=meets(lines.down, x, target.width / 2, y, bottom - top),
                 fold=meets(lines.across, y, target.height / 2, x, right - left),
@@ -226,7 +252,7 @@ def _targets(
 
 
 def _box(
-    style: Style, places: Places, strokes: Strokes, ink: Grey, evidence: Evidence, limits: Thresholds
+    style: Style, places: Places, strokes: Strokes, present: Grey, evidence: Evidence, limits: Thresholds
 ) -> BoxMeasure:
     """Measure what lies in the contest's box outside the targets."""
     in_box = strokes.inside(places.box) * MM2
@@ -241,7 +267,7 @@ def _box(
         name_mm2=float(in_box[(loose & crossing) | far].max(initial=0.0)),
         stray_mm2=float(in_box[loose].sum()),
         print_missing=evidence.gates.get("print_missing", 0.0),
-        bare_mm2=_bare_px(style, ink) * MM2,
+        bare_mm2=_bare_px(style, present) * MM2,
         labels_covered=int(evidence.gates.get("labels_covered", 0.0)),
     )
 
@@ -258,13 +284,18 @@ def _reaches_far(style: Style, strokes: Strokes, in_targets: NDArray[np.float64]
     return np.any(reach > sizes[owner] * _FAR, axis=1)
 
 
-def _bare_px(style: Style, ink: Grey) -> float:
+def _bare_share(present: Grey, outline: Grey, place: Place) -> float:
+    """Return the share of a target's printed outline that the sheet lacks."""
+    least = outline[place.inner]
+    return float(np.count_nonzero(present[place.outer] < least)) / max(1, np.count_nonzero(least))
+
+
+def _bare_px(style: Style, present: Grey) -> float:
     """Return the area of the largest printed spot of the contest that the sheet lacks."""
     left, top, right, bottom = style.box
     x0, y0 = style.reference_box[:2]
     inner = (slice(top - y0, bottom - y0), slice(left - x0, right - x0))
-    present = dilated(ink[inner], ones(5, 5))
-    lacking = both(reference_of(style).core_print[inner], not_above(present, _ABSENT_LEVEL, 255))
+    lacking = both(reference_of(style).core_print[inner], not_above(present[inner], _ABSENT_LEVEL, 255))
     if np.count_nonzero(lacking) * MM2 < 0.1:
         return 0.0
     _, stats = components(above(lacking, 0))

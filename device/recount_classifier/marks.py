@@ -22,7 +22,7 @@ CORE, RING, HALO = 0.80, 1.28, 2.0
 """Where core, ring and halo end, as multiples of the target's half axes."""
 _SHAPE_POWER = 3.0
 """Between an ellipse (2) and a rectangle: fits ovals, stadiums and boxes."""
-_GROUND_TONE = 0.12
+_GROUND_TONE = 0.08
 """Ink below this is paper grain."""
 _PARTED_PX = 4
 
@@ -33,8 +33,8 @@ class Zones:
 
     width: int
     height: int
-    weights: Values
-    """3 x pixels: core, ring and halo, each summing to 1."""
+    masks: Values
+    """3 x pixels: core, ring and halo, 1 inside."""
     core: NDArray[np.bool_]
     inside: NDArray[np.bool_]
     """Core and ring."""
@@ -58,7 +58,6 @@ def zones_of(target_width: float, target_height: float) -> Zones:
     radius = (u**_SHAPE_POWER + v**_SHAPE_POWER) ** (1 / _SHAPE_POWER)
     core, ring, halo = radius < CORE, (radius >= CORE) & (radius < RING), (radius >= RING) & (radius < HALO)
     masks = np.stack([core, ring, halo]).reshape(3, -1).astype(np.float32)
-    masks /= np.maximum(masks.sum(axis=1, keepdims=True), 1)
     inside = radius < RING
     rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
     inner = (slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1))
@@ -70,7 +69,7 @@ class Marks:
     """Measurements of n targets; every field is an array of n. Shares are 0 to 1."""
 
     core: Values
-    """Mean excess ink in the core, paper grain taken off."""
+    """Mean excess ink on the core's ground that print leaves open, paper grain taken off."""
     ring: Values
     halo: Values
     cover: Values
@@ -88,14 +87,13 @@ def measure(excess: Stack, free: Stack, target_width: float, target_height: floa
     is the excess at which a pixel counts as ink.
     """
     zones = zones_of(target_width, target_height)
-    count = len(excess)
-    flat, open_ground = excess.reshape(count, -1), free.reshape(len(free), -1)
+    flat = excess.reshape(len(excess), -1)
+    open_ground = free.reshape(len(free), -1)
     tone = np.maximum(flat.astype(np.float32) - _GROUND_TONE * 255, 0)
-    means = tone @ zones.weights.T / 255
+    room = np.maximum(open_ground.astype(np.float32) @ zones.masks.T, 1)
+    means = tone @ zones.masks.T / room / 255
     inked = flat > ink_level
-    core = zones.core.ravel()
-    room = np.maximum(np.count_nonzero(open_ground[:, core], axis=1), 1)
-    cover = np.count_nonzero(inked[:, core], axis=1) / room
+    cover = np.count_nonzero(inked[:, zones.core.ravel()], axis=1) / room[:, 0]
     spot, span = _spots(inked, zones, target_width)
     return Marks(
         core=means[:, 0].astype(np.float32),

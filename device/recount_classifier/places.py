@@ -9,14 +9,16 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.ground import reference_of
+from recount_classifier.ground import GRAIN_PX, reference_of
 from recount_classifier.lines import Room, room_of
 from recount_classifier.marks import window_of, zones_of
 from recount_classifier.program import Style
-from recount_classifier.raster import Grey, both, dilated, not_above, ones
+from recount_classifier.raster import Grey, averaged, both, dilated, not_above, ones
 from recount_classifier.strokes import halved_mask
 
 Window = tuple[slice, slice]
+_OUTLINE_INK, _OUTLINE_LEAST, _OUTLINE_SHARE = 60, 18, 0.25
+"""Ink (of 255) that is outline on the blank; on a sheet a quarter of it, and no less than 18, shows it."""
 Grey3 = NDArray[np.uint8]
 
 
@@ -45,6 +47,8 @@ class Places:
 
     windows: tuple[Place, ...]
     sizes: tuple[Size, ...]
+    outlines: tuple[Grey, ...]
+    """Each target's window with the least ink that shows its printed outline; 0 beside the outline."""
     targets: Grey
     """Inside which target a pixel lies (1 + its index), outline included; 0 elsewhere."""
     halos: Grey
@@ -76,6 +80,7 @@ def places_of(style: Style) -> Places:
     return Places(
         windows=tuple(windows),
         sizes=_sizes(style, windows),
+        outlines=tuple(_outline(style, index, place) for index, place in enumerate(windows)),
         targets=halved_mask(inside),
         halos=halved_mask(halos),
         box=halved_mask(box),
@@ -94,6 +99,16 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
         Size(width, height, tuple(indices), stacked(free, [windows[i] for i in indices], width, height))
         for (width, height), indices in members.items()
     )
+
+
+def _outline(style: Style, index: int, place: Place) -> Grey:
+    """Return the least ink that shows the target's own print at each pixel of its window; 0 beside it."""
+    target = style.targets[index]
+    ink = averaged(reference_of(style).ink, GRAIN_PX)
+    window = stacked(ink, [place], target.width, target.height)[0]
+    least = np.maximum(window * _OUTLINE_SHARE, _OUTLINE_LEAST).astype(np.uint8)
+    printed = (window >= _OUTLINE_INK) & zones_of(target.width, target.height).inside
+    return np.where(printed, least, 0).astype(np.uint8)
 
 
 def stacked(ground: Grey, windows: Sequence[Place], target_width: float, target_height: float) -> Grey3:

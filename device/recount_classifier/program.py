@@ -238,12 +238,70 @@ def read_program(data: bytes) -> Program:
             "this contest program is damaged or was edited: its content does not have its hash; copy it again"
         )
     try:
-        fields_ = msgpack.unpackb(content, strict_map_key=True)
-        return _program_from(fields_, content, stored_hash)
+        program = _program_from(msgpack.unpackb(content, strict_map_key=True), content, stored_hash)
     except ProgramError:
         raise
-    except (ValueError, TypeError, KeyError, IndexError, msgpack.UnpackException) as error:
+    except _MALFORMED as error:
         raise ProgramError(f"this contest program does not hold what it should ({error})") from error
+    _check(program)
+    return program
+
+
+_MALFORMED = (
+    ValueError,
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    msgpack.UnpackException,
+)
+"""What content that has its hash, but was made by other hands, can raise."""
+
+
+def _check(program: Program) -> None:
+    """Refuse a program whose parts do not fit each other, or whose thresholds would let everything pass."""
+    keys = [option.key for option in program.options]
+    _demand(len(set(keys)) == len(keys), "two options have one key")
+    _demand(1 <= program.vote_for <= len(program.printed_options), "vote_for does not fit its options")
+    _demand(bool(program.styles), "it has no ballot style")
+    _demand(len(program.styles_by_id) == len(program.styles), "two styles have one id")
+    for name, value in program.thresholds.to_fields().items():
+        _demand(0 <= value < float("inf"), f"threshold {name} is {value}")
+    for style in program.styles:
+        _check_style(style, keys)
+
+
+def _check_style(style: Style, keys: Sequence[str]) -> None:
+    page, name = (0, 0, style.width, style.height), f"style {style.id}"
+    _demand(_inside(page, style.reference_box), f"the ground of {name} is not on its page")
+    _demand(_inside(style.reference_box, style.box), f"the box of {name} is not on its ground")
+    left, top, right, bottom = style.reference_box
+    _demand(style.reference.shape == (bottom - top, right - left), f"the ground of {name} has another size")
+    for area in style.write_in_areas:
+        _demand(_inside(style.box, area), f"a write-in area of {name} is outside the contest's box")
+    _demand({target.option for target in style.targets} == set(keys), f"{name} has not every option's target")
+    for target in style.targets:
+        edges = (target.left, target.top, target.left + target.width, target.top + target.height)
+        _demand(target.width >= 2 and target.height >= 2, f"a target of {name} has no extent")
+        _demand(_inside(page, edges), f"a target of {name} is outside its page")
+        _demand(0 <= target.label < len(style.paths[0].details), f"a target of {name} has no label")
+    parts = [part for path in style.paths for part in (path.anchors, path.landmarks, path.details)]
+    for patch in (patch for part in parts for patch in part):
+        _demand(min(patch.pixels.shape) >= 4, f"a piece of print of {name} has no extent")
+        _demand(min(patch.left, patch.top) >= 0, f"a piece of print of {name} is off its page")
+
+
+def _inside(outer: Sequence[float], inner: Sequence[float]) -> bool:
+    """Return whether a box (left, top, right, bottom) with some extent lies inside another; never with NaN."""
+    return outer[0] <= inner[0] < inner[2] <= outer[2] and outer[1] <= inner[1] < inner[3] <= outer[3]
+
+
+def _demand(fulfilled: bool, complaint: str) -> None:
+    if not fulfilled:
+        raise ProgramError(f"this contest program contradicts itself: {complaint}; build it again")
 
 
 def _program_from(fields_: Mapping[str, Any], content: bytes, program_hash: bytes) -> Program:

@@ -77,7 +77,7 @@ def _print_fault(style: Style, program: Program, labels: Labels, gates: dict[str
     gates["print_missing"] = float(missing.max())
     gates["labels_covered"] = float((unlike & ~absent).sum())
     rivals = _rival_scores(style, program, labels)
-    if bool(((rivals > labels.scores - limits.label_margin) & (rivals >= limits.label_match)).any()):
+    if bool(((rivals > labels.scores - limits.label_margin) & (rivals >= limits.rival_match)).any()):
         return "names_exchanged"
     if not absent.any():
         return None

@@ -39,6 +39,8 @@ class Thresholds:
     """Correlation of the print beside every target with the blank's. Lowest of real sheets: 0.7."""
     label_margin: float = 0.08
     """How much better a label must fit its own place than any other label of the contest would."""
+    rival_match: float = 0.70
+    """Correlation from which another option's label is said to stand in a label's place."""
     print_missing_share: float = 0.12
     """Share of a label's printed ink that may be absent from the sheet."""
     print_hidden_share: float = 0.03
@@ -68,16 +70,20 @@ class Thresholds:
     """Share of a thin mark's ink that lies in its target: a line that only passes has less."""
     heavy_cover: float = 0.5
     """A core covered this far is marked however far its ink runs outside."""
-    clear_cover: float = 0.030
-    """Share of an empty target's core under ink, at most. Largest of real empty targets: 0.034, by dust."""
-    clear_core: float = 0.018
-    """Mean excess ink in the core of an empty target, at most: takes in very pale strokes. Real: 0.015."""
-    clear_ring: float = 0.030
-    """Mean excess ink on the printed outline of an empty target, at most. Real: 0.005."""
-    clear_halo: float = 0.040
-    """Mean excess ink round an empty target, at most. Real: 0.012."""
-    clear_spot: float = 0.020
+    clear_cover: float = 0.02
+    """Share of an empty target's core under ink, at most. Real empty targets: 0, but for dust."""
+    clear_core: float = 0.012
+    """Mean excess ink in the core of an empty target, at most: takes in very pale strokes. Real: 0.010."""
+    clear_ring: float = 0.02
+    """Mean excess ink on the printed outline of an empty target, at most. Real: 0.009."""
+    clear_halo: float = 0.025
+    """Mean excess ink round an empty target, at most. Real: 0.010."""
+    clear_spot: float = 0.012
     """Largest spot of ink in an empty target, as a share of the target's area. The touch of a pen: 0.03."""
+    blot_halo: float = 0.30
+    """Mean excess ink round a covered target from which it is a hole or a blot, not a mark."""
+    outline_missing: float = 0.35
+    """Share of a target's printed outline that may be absent."""
     weakest_of_strongest: float = 0.35
     """Cover of the weakest mark against the strongest, where several are counted."""
 
