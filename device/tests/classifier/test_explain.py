@@ -140,15 +140,15 @@ def test_an_unsure_target_is_told_what_it_lacks_and_what_it_has_too_much_of() ->
     target = verdict.measurements[0].targets[0]
     said = state_sentence(target, "unsure", program().thresholds)
     assert said.startswith("Not empty: ink covers ")
-    assert "(empty: up to 3.0 %). No clear mark: " in said
+    assert "(empty: up to 2.0 %). No clear mark: " in said
 
 
 @pytest.mark.parametrize(
     ("measure", "value", "words"),
     [
-        ("halo", 0.2, "the ground round it has 20 % of ink (empty: up to 4.0 %)"),
-        ("ring", 0.05, "its outline has 5.0 % of ink (empty: up to 3.0 %)"),
-        ("core", 0.02, "its inside has 2.0 % of pale ink (empty: up to 1.8 %)"),
+        ("halo", 0.2, "the ground round it has 20 % of ink (empty: up to 2.5 %)"),
+        ("ring", 0.05, "its outline has 5.0 % of ink (empty: up to 2.0 %)"),
+        ("core", 0.02, "its inside has 2.0 % of pale ink (empty: up to 1.2 %)"),
     ],
 )
 def test_each_measure_beyond_empty_is_named(measure: str, value: float, words: str) -> None:
