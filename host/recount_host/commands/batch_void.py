@@ -12,6 +12,7 @@ from recount_host.commands.desk import (
     persons,
     view_fields,
 )
+from recount_host.law.errors import BadEntry
 from recount_host.law.precinct import find_batch, fold
 
 
@@ -28,6 +29,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Void the batch; it is kept and counts nothing."""
+    reason = " ".join(args.reason.split())
+    if not reason:
+        raise BadEntry('say why the batch is void: --reason "in a few words"')
     with open_desk(args) as desk:
         facts = desk.facts()
         device = find_device(facts, args.device)
@@ -37,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
             "run": batch.run,
             "device": device,
             "batch": args.batch,
-            "reason": args.reason,
+            "reason": reason,
         }
         state = desk.act("batch_void_ordered", persons(args), lambda _facts: body)
     answer(

@@ -255,6 +255,7 @@ def test_a_batch_is_voided_by_both_sides_and_run_again(keyboard: Keyboard) -> No
     keyboard.scan()
     void = ("batch", "void", "101", "1", "--device", "alpha", "--reason", "a sheet slipped past")
     assert "two persons of different sides" in keyboard.refused(*void, *ANN)
+    assert "say why" in keyboard.refused(*void[:-1], " ", *BOTH)
     assert "is void" in keyboard.do(*void, *BOTH)
     keyboard.scan()
     keyboard.do("finish-scanning", "101", *CLERK)
