@@ -175,7 +175,7 @@ def parse_config(content: str, where: str, beside: Path) -> Config:
     """
     try:
         given: dict[str, object] = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise OperatorError(f"{where} is not TOML: {error}") from None
     _refuse_unknown(where, given, {entry.name: None for entry in fields(Config)})
     for name in ("name", "folder", *PART_KINDS):

@@ -187,7 +187,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ScriptError(f"there is no file {path}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ScriptError(f"{path} cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ScriptError(f"{path} is not TOML: {error}") from error
 
 

@@ -61,6 +61,7 @@ def test_every_number_has_bounds_and_its_default_lies_within() -> None:
     ("text", "sentence"),
     [
         ("name = ", "DEVICE.toml is not TOML"),
+        ("name = " + "[" * 5000, "DEVICE.toml is not TOML"),
         (GOOD.replace('name = "table-3"\n', ""), "lacks the entry 'name'"),
         (GOOD + 'colour = "red"', "unknown entry 'colour'"),
         (GOOD.replace("tcp://127.0.0.1:7411", "http://x"), 'host must be "tcp://..." or "serial:..."'),

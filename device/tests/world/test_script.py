@@ -61,6 +61,7 @@ def test_what_a_deck_knows_of_a_sheet_is_its_truth_and_its_own_fault_is_a_fault(
     ("text", "complaint"),
     [
         ("seed = ", "is not TOML"),
+        ("seed = " + "[" * 5000, "is not TOML"),
         ("sede = 1", "there is no setting sede"),
         ('seed = "one"', "seed must be int"),
         ("seed = true", "seed must be int"),

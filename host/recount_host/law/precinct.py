@@ -158,6 +158,15 @@ def _admit_settling(_facts: Facts, state: PrecinctState, act: Act) -> None:
     batch = find_batch(state, act.body["device"], act.body["batch"])
     if any(sheet.sheet == act.body["sheet"] and sheet.fate for sheet in batch.sheets):
         raise NotAllowed(f"sheet {act.body['sheet']} of batch {batch.batch} is settled already")
+    # The device obeys the first order only: a second one would send people off with a sheet that counts.
+    where = ("device", "batch", "sheet")
+    for earlier in state.settle_orders:
+        if all(earlier.body[key] == act.body[key] for key in where):
+            raise NotAllowed(
+                f"sheet {act.body['sheet']} of batch {batch.batch} is to be settled as "
+                f"{earlier.body['fate']} already: wait until the device writes it down; "
+                "if that was wrong, void the batch (batch void)"
+            )
 
 
 def _admit_finish(_facts: Facts, state: PrecinctState, act: Act) -> None:

@@ -86,7 +86,7 @@ def parse_spec(text: bytes) -> ProgramSpec:
         spec = msgspec.toml.decode(text, type=ProgramSpec)
     except msgspec.ValidationError as error:
         raise SpecError(str(error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SpecError(f"it is not TOML: {error}") from error
     _check(spec)
     return spec

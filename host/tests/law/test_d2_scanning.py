@@ -443,6 +443,7 @@ def test_a_sheet_is_not_settled_into_a_bin_it_was_not_judged_for() -> None:
     with pytest.raises(NotAllowed, match="was not judged set_aside"):
         settle(day, number, "set_aside")
     for fate in ("not_accepted", "returned"):
+        day, number = a_day_in_doubt()
         settle(day, number, fate)
 
 
@@ -460,6 +461,13 @@ def test_every_precinct_of_the_order_has_a_state() -> None:
         "101": State.NOT_OPEN,
         "102": State.OPEN,
     }
+
+
+def test_a_doubt_is_settled_one_way_only_even_before_the_device_has_written_it_down() -> None:
+    day, number = a_day_in_doubt()
+    settle(day, number, "counted")
+    with pytest.raises(NotAllowed, match="is to be settled as counted already"):
+        settle(day, number, "returned")
 
 
 def test_a_doubt_that_is_settled_is_not_settled_again() -> None:

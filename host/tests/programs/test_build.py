@@ -142,6 +142,7 @@ def test_a_page_that_is_not_there_is_one_line(bench: Bench, name: str, sentence:
         ('name = "Cora Whitlock"', "", "option D has no name"),
         ("dpi = 200", "dpi = 200\nink = 3", "ink"),
         ("dpi = 200", "dpi =", "it is not TOML"),
+        ("dpi = 200", "dpi = " + "[" * 5000, "it is not TOML"),
         ("blank-101-front.png", "gone.png", "cannot be read: No such file or directory"),
         ("blank-101-front.png", "spec.toml", "the file is not an image"),
         ("blank-101-front.png", "blank-101-front.png#page=2", "is no PDF"),
