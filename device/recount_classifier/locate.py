@@ -300,6 +300,7 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     left, top, right, bottom = crop_bounds(style, maps, width, height)
     if right - left < 16 or bottom - top < 16:
         return _refused("not_on_paper", gates)
+    gates["crop_left"], gates["crop_top"] = float(left), float(top)
     crop = page.image[top:bottom, left:right].copy()
     registrations = tuple(_moved(sheet_map, -left, -top) for sheet_map in maps)
     return Evidence(style.id, placement.side_index, crop, (registrations[0], registrations[1]), gates)

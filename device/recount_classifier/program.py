@@ -295,7 +295,7 @@ def _check_style(style: Style, keys: Sequence[str]) -> None:
 
 
 def _inside(outer: Sequence[float], inner: Sequence[float]) -> bool:
-    """Return whether a box (left, top, right, bottom) with some extent lies inside another; never with NaN."""
+    """Return whether a box (left, top, right, bottom) lies inside another; NaN never does."""
     return outer[0] <= inner[0] < inner[2] <= outer[2] and outer[1] <= inner[1] < inner[3] <= outer[3]
 
 
