@@ -29,6 +29,9 @@ COMMANDS: tuple[Command, ...] = (
     Command(("run",), "recount_device.run", "run the device of a DEVICE.toml"),
     Command(("show",), "recount_device.show", "show a device's states from its journal; never a figure"),
     Command(("read",), "recount_device.read", "read sheets from image files with a contest program"),
+    Command(
+        ("calibrate-marks",), "recount_device.calibrate_marks", "pass or fail this device, paper and pens"
+    ),
     Command(("simulate",), "recount_device.simulator", "run the simulated paper path of a WORLD.toml"),
 )
 

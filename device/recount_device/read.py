@@ -22,6 +22,7 @@ from recount_classifier.raster import Grey
 from recount_classifier.reading import Reading, read_sheet
 from recount_classifier.reasons import REASONS
 from recount_device.errors import OperatorError
+from recount_device.known_marks import name_of
 from recount_device.pictures import encode_png
 
 
@@ -63,11 +64,6 @@ def run(args: argparse.Namespace) -> int:
         line = json_line if args.json else sentence
         print(line(name, program, reading, elapsed_ms), flush=True)
     return 2 if failures else 0
-
-
-def name_of(sheet: str) -> str:
-    """Return what a sheet is called: its front picture's file name without the ending."""
-    return Path(sheet.split(",", maxsplit=1)[0]).stem
 
 
 def explained_paths(out: str, sheets: Sequence[str]) -> dict[str, Path]:
