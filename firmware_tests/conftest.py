@@ -1,4 +1,4 @@
-"""A day of recount on the real sheets for the tests of the whole path; the rig for those of the feeder."""
+"""A day of recount on a stack of ballots for the tests of the whole path; the rig for those of the feeder."""
 
 from collections.abc import Callable, Generator, Iterator
 from datetime import UTC, datetime
@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from firmware_tests.day import Day, DayError, a_day
+from firmware_tests.demo import REPOSITORY
 from firmware_tests.feeder_end import FeederEnd
 from firmware_tests.hardware_rigs import bench, pico_pair
-from firmware_tests.real_sheets import ORDER, RealSheets, read_real_sheets
 from firmware_tests.rig import VIRTUAL, OnlyOnce, Rig, RigError, RigFile, RigMissing, read_rig
+from firmware_tests.stacks import Stack, drawn_stack, real_stack
 from firmware_tests.virtual_rig import VirtualRig
 
 RIG_FILE = pytest.StashKey[RigFile]()
@@ -92,17 +93,17 @@ def feeder(rig: Rig) -> FeederEnd:
 
 
 @pytest.fixture(scope="session")
-def real_sheets(shared_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> RealSheets:
-    """Build the program of contest 1, and read every sheet but the blank."""
-    return read_real_sheets(
-        shared_folder / "ballots" / "new-hampshire-letter", tmp_path_factory.mktemp("program")
-    )
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Stack:
+    """Return the real sheets where the folder ../shared is, else drawn ones; programmed and read."""
+    folder = tmp_path_factory.mktemp("stack")
+    ballots = REPOSITORY.parent / "shared" / "ballots" / "new-hampshire-letter"
+    return real_stack(ballots, folder) if ballots.is_dir() else drawn_stack(folder)
 
 
 @pytest.fixture
-def day(real_sheets: RealSheets, tmp_path: Path) -> Iterator[Day]:
+def day(stack: Stack, tmp_path: Path) -> Iterator[Day]:
     """Yield a day with the host open, before any device is there; every process is ended afterwards."""
-    with a_day(tmp_path, ORDER, real_sheets.program) as day:
+    with a_day(tmp_path, stack.order, stack.program) as day:
         try:
             yield day
         except DayError as error:

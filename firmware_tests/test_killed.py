@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from firmware_tests.day import ANN, BOB, COORDINATOR, Day, Table, kill_processes_of, wait_until
-from firmware_tests.real_sheets import PRECINCT, RealSheets
+from firmware_tests.stacks import PRECINCT, Stack
 from recount_host.ledger.ledger import open_ledger
 
 pytestmark = pytest.mark.timeout(300)
@@ -31,11 +31,11 @@ def kill_the_board(_day: Day, table: Table) -> None:
 
 @pytest.mark.parametrize("kill", [kill_the_device, kill_the_host, kill_the_board])
 def test_a_kill_in_mid_batch_loses_no_sheet_and_counts_none_twice(
-    day: Day, real_sheets: RealSheets, kill: Callable[[Day, Table], None]
+    day: Day, stack: Stack, kill: Callable[[Day, Table], None]
 ) -> None:
     chance = random.Random(kill.__name__)
-    day.count(PRECINCT, "H", len(real_sheets.sheets))
-    table = day.add_table("table-1", real_sheets.sheets)
+    day.count(PRECINCT, "H", len(stack.sheets))
+    table = day.add_table("table-1", stack.sheets, duplex=stack.duplex)
     day.assign(PRECINCT, "table-1")
     after = chance.randrange(5, 25)
     wait_until("sheets have landed", lambda: sum(day.piles().values()) >= after, 200)
@@ -50,11 +50,11 @@ def test_a_kill_in_mid_batch_loses_no_sheet_and_counts_none_twice(
     assert all(day.does("reconcile", PRECINCT, "--by", COORDINATOR)["identities"].values())
     figures = day.does("figures", PRECINCT, "--by", COORDINATOR)["figures"]
     piles = day.piles()
-    assert sum(piles.values()) == len(real_sheets.sheets)
+    assert sum(piles.values()) == len(stack.sheets)
     assert (figures["counted"], figures["set_aside"]) == (piles["counted"], piles["set_aside"])
     votes: dict[str, int] = {}
     for sheet in table.control.positions()["counted"]:
-        for choice in real_sheets.readings[sheet]["choices"]:
+        for choice in stack.readings[sheet]["choices"]:
             votes[choice] = votes.get(choice, 0) + 1
     assert {key: n for key, n in figures["votes"].items() if n} == votes
 
@@ -66,6 +66,7 @@ def settle_doubts(day: Day, table: Table) -> list[int]:
         return []
     doubt = doubts[0]
     positions = table.control.positions()
+    assert len(positions["path"]) <= 1
     if positions["path"]:
         table.control.set(cover_open=True)
         table.control.load(table.control.take_out("path"))

@@ -1,4 +1,4 @@
-"""Five ways to spoil a precinct with real sheets: each is found by the identity that is there for it."""
+"""Five ways to spoil a precinct: each is found by the identity that is there for it."""
 
 from itertools import pairwise
 from typing import Any
@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 
 from firmware_tests.day import ANN, BOB, COORDINATOR, Day, wait_until
-from firmware_tests.real_sheets import PRECINCT, RealSheets
+from firmware_tests.stacks import PRECINCT, Stack
 from firmware_tests.withholding_link import WithholdingLink
 
 pytestmark = pytest.mark.timeout(300)
 
 
-def scan(day: Day, sheets: RealSheets, *faults: dict[str, object], closed: int = 1) -> None:
+def scan(day: Day, stack: Stack, *faults: dict[str, object], closed: int = 1) -> None:
     """Count H, run all sheets through one device with these accidents, wait for the closed batches."""
-    day.count(PRECINCT, "H", len(sheets.sheets))
-    day.add_table("table-1", sheets.sheets, faults)
+    day.count(PRECINCT, "H", len(stack.sheets))
+    day.add_table("table-1", stack.sheets, faults, duplex=stack.duplex)
     day.assign(PRECINCT, "table-1")
     if closed:
         day.wait_for_batches(PRECINCT, closed=closed, patience_s=200)
@@ -32,24 +32,22 @@ def reconcile_twice(day: Day, stack: int) -> dict[str, Any]:
     return day.does("reconcile", PRECINCT, "--by", COORDINATOR)
 
 
-def test_a_foreign_sheet_laid_in_the_counted_bin_fails_I3(day: Day, real_sheets: RealSheets) -> None:
-    scan(day, real_sheets)
+def test_a_foreign_sheet_laid_in_the_counted_bin_fails_I3(day: Day, stack: Stack) -> None:
+    scan(day, stack)
     day.tables["table-1"].control.insert({"id": "foreign"}, "counted")
-    told = reconcile_twice(day, len(real_sheets.sheets))
+    told = reconcile_twice(day, len(stack.sheets))
     assert told["identities"] == {"I1": True, "I2": True, "I3": False, "I4": True}
     assert told["step"] == "look_for_sheet"
     ended = day.does("figures", PRECINCT, "--search-ended", "--by", COORDINATOR)
     assert ended["state"] == "hand_count"
 
 
-def test_a_set_aside_sheet_in_the_counted_bin_fails_I3_while_I2_holds(
-    day: Day, real_sheets: RealSheets
-) -> None:
-    scan(day, real_sheets)
+def test_a_set_aside_sheet_in_the_counted_bin_fails_I3_while_I2_holds(day: Day, stack: Stack) -> None:
+    scan(day, stack)
     hands = day.tables["table-1"].control
     moved = hands.positions()["set_aside"][0]
     hands.move(moved, "counted", "set_aside")
-    told = reconcile_twice(day, len(real_sheets.sheets))
+    told = reconcile_twice(day, len(stack.sheets))
     assert told["identities"] == {"I1": True, "I2": True, "I3": False, "I4": True}
     # Its notice finds it: both persons lay it back, and the precinct is reconciled.
     notice = next(n for n in day.does("notices", PRECINCT)["notices"] if n["pile"] == "set_aside")
@@ -63,14 +61,12 @@ def test_a_set_aside_sheet_in_the_counted_bin_fails_I3_while_I2_holds(
     assert day.does("figures", PRECINCT, "--by", COORDINATOR)["state"] == "reconciled"
 
 
-def test_a_sheet_slipped_past_the_camera_fails_I9_and_the_batch_is_run_again(
-    day: Day, real_sheets: RealSheets
-) -> None:
-    first, last = str(real_sheets.sheets[2]["id"]), str(real_sheets.sheets[-1]["id"])
+def test_a_sheet_slipped_past_the_camera_fails_I9_and_the_batch_is_run_again(day: Day, stack: Stack) -> None:
+    first, last = str(stack.sheets[2]["id"]), str(stack.sheets[-1]["id"])
     slip: dict[str, object] = {
         "kind": "slip", "sheet": last, "bin": "counted", "when_sheet": first, "at_mm": 200,
     }  # fmt: skip
-    scan(day, real_sheets, slip, closed=0)
+    scan(day, stack, slip, closed=0)
     table = day.tables["table-1"]
     wait_until("the batch cannot be closed", lambda: table.asks("batch_void_needed"), 200)
     assert day.batches(PRECINCT)[0]["standing"] == "open"
@@ -87,7 +83,7 @@ def test_a_sheet_slipped_past_the_camera_fails_I9_and_the_batch_is_run_again(
     day.count_piles(PRECINCT)
     assert all(day.does("reconcile", PRECINCT, "--by", COORDINATOR)["identities"].values())
     figures = day.does("figures", PRECINCT, "--by", COORDINATOR)["figures"]
-    assert {key: votes for key, votes in figures["votes"].items() if votes} == real_sheets.votes()
+    assert {key: votes for key, votes in figures["votes"].items() if votes} == stack.votes()
 
 
 def lay_all_back(day: Day) -> None:
@@ -101,38 +97,38 @@ def lay_all_back(day: Day) -> None:
 
 
 def test_two_overlapped_sheets_that_pass_as_one_fail_I2_and_the_precinct_is_counted_by_hand(
-    day: Day, real_sheets: RealSheets
+    day: Day, stack: Stack
 ) -> None:
-    counted = real_sheets.ids("counted")
-    order = [str(sheet["id"]) for sheet in real_sheets.sheets]
+    counted = stack.ids("counted")
+    order = [str(sheet["id"]) for sheet in stack.sheets]
     pair = next([a, b] for a, b in pairwise(order) if a in counted)
     scan(
         day,
-        real_sheets,
+        stack,
         {"kind": "double_feed", "sheets": pair},
         {"kind": "blind_double_feed"},
     )
-    stack = len(real_sheets.sheets)
-    assert sum(day.piles().values()) == stack  # the batch was closed: I9 holds
-    told = reconcile_twice(day, stack)
+    in_stack = len(stack.sheets)
+    assert sum(day.piles().values()) == in_stack  # the batch was closed: I9 holds
+    told = reconcile_twice(day, in_stack)
     assert told["identities"]["I2"] is False
     shown = day.does("figures", PRECINCT, "--by", COORDINATOR)
     assert shown["state"] == "hand_count"
     assert shown["figures"]["superseded"] is True
     for letter in ("p", "o"):
         day.count(PRECINCT, letter, 0)
-    refusal = day.refused("count", "enter", PRECINCT, "H", str(stack - 1), "--by", ANN)
+    refusal = day.refused("count", "enter", PRECINCT, "H", str(in_stack - 1), "--by", ANN)
     assert refusal
-    day.hand_count(PRECINCT, {"D": 20, "R": 10, "no_vote": stack - 30})
+    day.hand_count(PRECINCT, {"D": 20, "R": 10, "no_vote": in_stack - 30})
     day.does("statement", PRECINCT, "-o", str(day.folder / "s.pdf"), "--by", ANN, "--by", BOB)
 
 
 def test_a_record_withheld_on_the_link_is_named_as_a_gap_and_no_figures_are_shown(
-    day: Day, real_sheets: RealSheets
+    day: Day, stack: Stack
 ) -> None:
-    day.count(PRECINCT, "H", len(real_sheets.sheets))
+    day.count(PRECINCT, "H", len(stack.sheets))
     with WithholdingLink(day.port, withhold_n=20) as link:
-        day.add_table("table-1", real_sheets.sheets, host=f"tcp://127.0.0.1:{link.port}")
+        day.add_table("table-1", stack.sheets, duplex=stack.duplex, host=f"tcp://127.0.0.1:{link.port}")
         day.assign(PRECINCT, "table-1")
         table = day.tables["table-1"]
         wait_until("all sheets have landed", lambda: not table.control.positions()["hopper"], 200)

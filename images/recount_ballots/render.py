@@ -72,14 +72,21 @@ def render_deck(folder: Path, out: Path, *, duplex: bool = False, progress: Prog
     sides: tuple[Side, ...] = ("front", "back") if duplex else ("front",)
     for done, sheet in enumerate(deck.sheets, 1):
         for side in sides:
-            picture = render_sheet(deck, sheet, side)
-            _, data = cv2.imencode(".jpg", picture.image, [cv2.IMWRITE_JPEG_QUALITY, picture.jpeg])
-            (out / picture_name(sheet, side)).write_bytes(data.tobytes())
+            write_picture(deck, sheet, side, out)
         if progress:
             progress(done, len(deck.sheets))
     (out / "deck.toml").write_text(feeding_deck(deck, sides), encoding="utf-8")
     (out / STAMP).write_text(stamp, encoding="utf-8")
     return len(deck.sheets)
+
+
+def write_picture(deck: Deck, sheet: DeckSheet, side: Side, out: Path) -> Path:
+    """Draw one side of a sheet into the folder `out`; return the JPEG file."""
+    picture = render_sheet(deck, sheet, side)
+    _, data = cv2.imencode(".jpg", picture.image, [cv2.IMWRITE_JPEG_QUALITY, picture.jpeg])
+    file = out / picture_name(sheet, side)
+    file.write_bytes(data.tobytes())
+    return file
 
 
 def picture_name(sheet: DeckSheet, side: Side) -> str:

@@ -1,20 +1,30 @@
-"""The real sheets of New Hampshire, contest 1, as a program, a hopper and what `recount-device read` says."""
+"""Stacks of ballots for the tests of the whole path: program, paper, and what `read` says of each sheet.
+
+The real sheets of New Hampshire (contest 1) where the folder ../shared is, else drawn ones of Fairview.
+"""
 
 import contextlib
 import io
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from firmware_tests.day import run_host, toml_lines, toml_table
+from firmware_tests.demo import order_of
+from recount_ballots.deck import read_deck
+from recount_ballots.render import MM_PER_INCH, write_picture
 from recount_device import cli as device_cli
 
 PRECINCT = "101"
 CONTEST = 1
 BLANK = "006"
+FAIRVIEW = Path(__file__).resolve().parent.parent / "images" / "ballots" / "fairview"
+DRAWN_SHEETS = 40
+"""Of Fairview's deck: as many as there are real ones, nearly."""
 
-ORDER = """\
+REAL_ORDER = """\
 contest = "nh-1"
 title = "Governor"
 locality = "Fairview County"
@@ -32,10 +42,12 @@ name = "Courthouse"
 
 
 @dataclass(frozen=True)
-class RealSheets:
-    """The sheets of one contest: its program, the paper, and each sheet's reading by its id."""
+class Stack:
+    """The sheets of one contest: the order, the program, the paper, and each sheet's reading by its id."""
 
+    order: str
     program: Path
+    duplex: bool
     sheets: tuple[dict[str, object], ...]
     readings: dict[str, dict[str, Any]]
 
@@ -74,25 +86,49 @@ def spec_of(ballots: Path, number: int) -> str:
     return toml_lines(head) + "".join(options) + toml_table("style", style) + f"targets = {{ {targets} }}\n"
 
 
-def read_real_sheets(ballots: Path, folder: Path) -> RealSheets:
+def real_stack(ballots: Path, folder: Path) -> Stack:
     """Build the program in `folder`, and read every sheet but the blank."""
     (folder / "spec.toml").write_text(spec_of(ballots, CONTEST), encoding="utf-8")
-    program = folder / "nh-1.program"
-    code, _, err = run_host(("program", "build", str(folder / "spec.toml"), "-o", str(program)))
-    assert code == 0, err
     names = sorted(path.name.removesuffix("-front.jpg") for path in ballots.glob("*-front.jpg"))
     names.remove(BLANK)
-    fronts = {name: ballots / f"{name}-front.jpg" for name in names}
-    backs = {name: ballots / f"{name}-back.jpg" for name in names}
+    sheets = [
+        {"id": name, "front": str(ballots / f"{name}-front.jpg"), "back": str(ballots / f"{name}-back.jpg")}
+        for name in names
+    ]
+    return _stack(REAL_ORDER, folder / "spec.toml", folder, sheets, duplex=True)
+
+
+def drawn_stack(folder: Path) -> Stack:
+    """Build Fairview's program in `folder`, draw the first sheets of its deck, and read them."""
+    deck = read_deck(FAIRVIEW)
+    sheets = [
+        {
+            "id": sheet.id,
+            "front": str(write_picture(deck, sheet, "front", folder)),
+            "turned": sheet.turned,
+            "length_mm": round(deck.ballots.designs[sheet.style].height_in * MM_PER_INCH, 1),
+        }
+        for sheet in deck.sheets[:DRAWN_SHEETS]
+    ]
+    return _stack(order_of(deck), FAIRVIEW / "spec.toml", folder, sheets, duplex=False)
+
+
+def _stack(
+    order: str, spec: Path, folder: Path, sheets: Sequence[Mapping[str, object]], *, duplex: bool
+) -> Stack:
+    program = folder / "contest.program"
+    code, _, err = run_host(("program", "build", str(spec), "-o", str(program)))
+    assert code == 0, err
+    images = [",".join(str(sheet[side]) for side in ("front", "back") if side in sheet) for sheet in sheets]
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        code = device_cli.main(
-            ["read", str(program), *(f"{fronts[name]},{backs[name]}" for name in names), "--json"]
-        )
+        code = device_cli.main(["read", str(program), *images, "--json"])
     assert code == 0
     readings = [json.loads(line) for line in out.getvalue().splitlines()]
-    return RealSheets(
+    return Stack(
+        order=order,
         program=program,
-        sheets=tuple({"id": n, "front": str(fronts[n]), "back": str(backs[n])} for n in names),
+        duplex=duplex,
+        sheets=tuple(dict(sheet) for sheet in sheets),
         readings={reading["sheet"].removesuffix("-front"): reading for reading in readings},
     )

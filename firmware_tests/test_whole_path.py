@@ -1,45 +1,45 @@
-"""The whole path on real scanned ballots: paper, feeder board, station, host, people, statement."""
+"""The whole path: paper, feeder board, station, host, people, statement; real ballots where they are here."""
 
 import pytest
 
 from firmware_tests.day import ANN, BOB, COORDINATOR, Day
-from firmware_tests.real_sheets import PRECINCT, RealSheets
+from firmware_tests.stacks import PRECINCT, Stack
 from recount_host.ledger.ledger import open_ledger
 
 pytestmark = pytest.mark.timeout(300)
 
 
-def scan(day: Day, sheets: RealSheets) -> None:
+def scan(day: Day, stack: Stack) -> None:
     """Count H, run all sheets through one device, and finish scanning."""
-    day.count(PRECINCT, "H", len(sheets.sheets))
-    day.add_table("table-1", sheets.sheets)
+    day.count(PRECINCT, "H", len(stack.sheets))
+    day.add_table("table-1", stack.sheets, duplex=stack.duplex)
     day.assign(PRECINCT, "table-1")
     day.wait_for_batches(PRECINCT, closed=1, patience_s=200)
     day.does("finish-scanning", PRECINCT, "--by", COORDINATOR)
 
 
-def test_real_sheets_come_to_the_same_figures_through_the_whole_device_as_read_alone(
-    day: Day, real_sheets: RealSheets
+def test_sheets_come_to_the_same_figures_through_the_whole_device_as_read_alone(
+    day: Day, stack: Stack
 ) -> None:
-    scan(day, real_sheets)
+    scan(day, stack)
     positions = day.tables["table-1"].control.positions()
-    assert sorted(positions["counted"]) == real_sheets.ids("counted")
-    assert sorted(positions["set_aside"]) == real_sheets.ids("set_aside")
+    assert sorted(positions["counted"]) == stack.ids("counted")
+    assert sorted(positions["set_aside"]) == stack.ids("set_aside")
     # A sheet that comes back twice for one reason is laid into the tray of those not accepted.
-    not_accepted = sorted(real_sheets.ids("not_accepted") + real_sheets.ids("returned"))
+    not_accepted = sorted(stack.ids("not_accepted") + stack.ids("returned"))
     assert sorted(positions["not_accepted"]) == not_accepted
 
     day.count_piles(PRECINCT)
     told = day.does("reconcile", PRECINCT, "--by", COORDINATOR)
     assert told["identities"] == {"I1": True, "I2": True, "I3": True, "I4": True}
     figures = day.does("figures", PRECINCT, "--by", COORDINATOR)["figures"]
-    assert {key: votes for key, votes in figures["votes"].items() if votes} == real_sheets.votes()
-    assert figures["counted"] == len(real_sheets.ids("counted"))
-    assert figures["set_aside"] == len(real_sheets.ids("set_aside"))
+    assert {key: votes for key, votes in figures["votes"].items() if votes} == stack.votes()
+    assert figures["counted"] == len(stack.ids("counted"))
+    assert figures["set_aside"] == len(stack.ids("set_aside"))
     assert figures["not_accepted"] == len(not_accepted)
     assert figures["counted"] + figures["set_aside"] == figures["rerun"]
 
-    choices_in_the_pile = [real_sheets.readings[sheet]["choices"] for sheet in positions["counted"]]
+    choices_in_the_pile = [stack.readings[sheet]["choices"] for sheet in positions["counted"]]
     assert counted_choices(day) == choices_in_the_pile
 
 
@@ -52,8 +52,8 @@ def counted_choices(day: Day) -> list[list[str]]:
     return [judged[body["sheet"]] for body in landed]
 
 
-def test_the_statement_is_printed_when_the_hand_count_adds_up(day: Day, real_sheets: RealSheets) -> None:
-    scan(day, real_sheets)
+def test_the_statement_is_printed_when_the_hand_count_adds_up(day: Day, stack: Stack) -> None:
+    scan(day, stack)
     day.count_piles(PRECINCT)
     day.does("reconcile", PRECINCT, "--by", COORDINATOR)
     shown = day.does("figures", PRECINCT, "--by", COORDINATOR)
