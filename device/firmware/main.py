@@ -3,6 +3,7 @@
 import gc
 import machine
 import os
+import own_files
 import protective
 import sys
 
@@ -11,6 +12,7 @@ from feeder import SENSORS, STATES, Feeder, Message
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import LOST, PAYLOAD, Delivery
 from recount_protocol.errors import MessageError
+from struct import unpack
 from time import ticks_diff, ticks_ms
 
 TYPE_CHECKING = False
@@ -60,6 +62,8 @@ class Program:
         self._state_since_ms = 0
         self._protective = protective.read()  # what the file holds
         self._protective_landed = 0  # how many of the sheets landed since the start are in it
+        self._firmware = own_files.digest()
+        self._identity_wanted = False
         self._faults = 0
         self.refused_payloads = 0
         self._board.start(self._feeder)
@@ -105,6 +109,7 @@ class Program:
     def _take(self, event: "Event") -> None:
         """Do what an event of the link asks for."""
         if event[0] == LOST:
+            self._identity_wanted = False
             self._feeder.silent(now_us())
             self._feeder.forget_messages()
         elif event[0] == PAYLOAD:
@@ -115,6 +120,9 @@ class Program:
                 return
             if feeder_messages.sender(name) != feeder_messages.STATION:
                 self.refused_payloads += 1
+                return
+            if name == "identify":
+                self._identity_wanted = True
                 return
             self._feeder.command(name, fields, now_us())  # type: ignore[arg-type]  # no counts among them
             if self._feeder.speeds_new:
@@ -133,6 +141,10 @@ class Program:
             self._feeder.forget_messages()
             return True
         told = False
+        if self._identity_wanted and self._link.can_send:
+            self._identity_wanted = False
+            self._link.send(feeder_messages.encode("firmware", sha256=unpack("<8I", self._firmware)))
+            told = True
         while self._link.can_send:
             message = self._feeder.next_message()
             if message is None:

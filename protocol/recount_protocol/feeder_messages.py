@@ -108,7 +108,7 @@ U8 = 0xFF
 U16 = 0xFFFF
 U32 = 0xFFFFFFFF
 
-# A field is (name, struct code, lowest, highest); 5I is a tuple of five numbers.
+# A field is (name, struct code, lowest, highest); 5I is a tuple of five numbers, 8I of eight.
 _SHEET = ("sheet", "I", 1, U32)
 _SHEET_OR_NONE = ("sheet", "I", 0, U32)
 _COUNTS = ("counts", "5I", 0, U32)
@@ -133,6 +133,7 @@ MESSAGES = {
     "clear": (4, STATION, ()),
     "halt": (5, STATION, ()),
     "ask": (6, STATION, ()),
+    "identify": (7, STATION, ()),
     # feeder -> station
     "configured": (65, FEEDER, _CONFIGURATION),
     "entered": (66, FEEDER, (_SHEET, _COUNTS)),
@@ -155,6 +156,7 @@ MESSAGES = {
         ),
     ),
     "refused": (72, FEEDER, (("kind", "B", 0, U8), _SHEET_OR_NONE, ("state", "B", 0, STOPPED))),
+    "firmware": (73, FEEDER, (("sha256", "8I", 0, U32),)),
 }
 """name -> (kind number, sender, fields in the order in which they lie on the wire)."""
 
@@ -206,7 +208,7 @@ def encode(name: str, **fields: "int | tuple[int, ...]") -> bytes:
 
 
 def decode(payload: bytes) -> "tuple[str, dict[str, int | tuple[int, ...]]]":
-    """Return the name and the fields of a message; `counts` is a tuple of five numbers.
+    """Return the name and the fields of a message; `counts` and `sha256` are tuples of numbers.
 
     Raises MessageError for an unknown kind, a wrong length, a value outside its bounds.
     """

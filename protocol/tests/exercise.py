@@ -67,7 +67,8 @@ def exercise_messages(dice: Dice, rounds: int) -> None:
             for field, code, lowest, highest in feeder_messages.MESSAGES[name][2]:
                 span = highest - lowest + 1
                 numbers = [
-                    lowest + dice.throw(0xFFFFFF) % span - (dice.throw(60) == 0) for _number in range(5)
+                    lowest + dice.throw(0xFFFFFF) % span - (dice.throw(60) == 0)
+                    for _number in range(int(code[:-1] or 1))
                 ]
                 fields[field] = tuple(numbers) if len(code) > 1 else numbers[0]
             try:

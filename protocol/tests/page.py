@@ -12,7 +12,13 @@ from recount_protocol.records import ENVELOPE, KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 
-TYPES = {"B": ("u8", 0xFF), "H": ("u16", 0xFFFF), "I": ("u32", 0xFFFFFFFF), "5I": ("5 u32", 0xFFFFFFFF)}
+TYPES = {
+    "B": ("u8", 0xFF),
+    "H": ("u16", 0xFFFF),
+    "I": ("u32", 0xFFFFFFFF),
+    "5I": ("5 u32", 0xFFFFFFFF),
+    "8I": ("8 u32", 0xFFFFFFFF),
+}
 
 FEEDER_MEANINGS = {
     "configure": "the path's measures and speeds; taken before the first sheet",
@@ -21,6 +27,7 @@ FEEDER_MEANINGS = {
     "clear": "leave the stop; allowed only with an empty path",
     "halt": "stop now",
     "ask": "send a report",
+    "identify": "tell which firmware you are",
     "configured": "the measures as they were taken",
     "entered": "the leading edge reached the entry sensor",
     "at_camera": "the sheet rests under the camera; its length as measured",
@@ -29,6 +36,7 @@ FEEDER_MEANINGS = {
     "cleared": "the stop is left",
     "report": "state, sensors, last sheet out, and how often a protective stop came",
     "refused": "that kind of command is not allowed in this state",
+    "firmware": "SHA-256 over the board's own files ([feeder.md](feeder.md)), its 32 bytes as numbers",
 }
 TALLY_MEANINGS = {
     "introduce": "who this device is, the number its next record will have, and the hash of its last",

@@ -13,12 +13,12 @@ from recount_protocol.errors import MessageError
 from recount_protocol.feeder_messages import FEEDER, MESSAGES, STATION, decode, encode, sender
 
 FIELDS = [(name, field) for name, (_kind, _sender, fields) in sorted(MESSAGES.items()) for field in fields]
-LIMITS = {"B": 0xFF, "H": 0xFFFF, "I": 0xFFFFFFFF, "5I": 0xFFFFFFFF}
+LIMITS = {"B": 0xFF, "H": 0xFFFF, "I": 0xFFFFFFFF, "5I": 0xFFFFFFFF, "8I": 0xFFFFFFFF}
 
 
 def lowest_of(name: str) -> dict[str, Any]:
     return {
-        field: (lowest,) * 5 if code == "5I" else lowest
+        field: (lowest,) * int(code[:-1]) if len(code) > 1 else lowest
         for field, code, lowest, _highest in MESSAGES[name][2]
     }
 
@@ -46,7 +46,7 @@ def test_any_bytes_are_a_message_or_refused(payload: bytes):
 def test_a_field_outside_its_bounds_is_refused_at_both_ends(name: str, field: tuple[str, str, int, int]):
     field_name, code, lowest, highest = field
     for wrong in {lowest - 1, highest + 1}:
-        values = lowest_of(name) | {field_name: (wrong,) * 5 if code == "5I" else wrong}
+        values = lowest_of(name) | {field_name: (wrong,) * int(code[:-1]) if len(code) > 1 else wrong}
         with pytest.raises(MessageError, match=f"{name}: {field_name} must be {lowest} to {highest}"):
             encode(name, **values)
         if 0 <= wrong <= LIMITS[code]:
