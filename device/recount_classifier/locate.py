@@ -163,10 +163,18 @@ _DOWN = np.linalg.inv(_UP)
 
 
 def _place(
-    page: Page, start: int, anchors: Sequence[Patch], guess: Guess, search: int | None, limits: Thresholds
+    page: Page,
+    start: int,
+    anchors: Sequence[Patch],
+    guess: Guess,
+    search: int | None,
+    limits: Thresholds,
+    near: Matrix | None = None,
 ) -> tuple[Coarse, Matrix] | None:
+    """Return where the anchors put the page, if enough of them agree; `near` is a matrix to look close to."""
     low, to_page = page.view(start, guess)
-    coarse = locate_anchors(low, anchors, search)
+    expected = None if near is None else np.linalg.inv(to_page) @ near @ _UP
+    coarse = locate_anchors(low, anchors, search, expected)
     if coarse is None or coarse.share < limits.anchor_share or coarse.match < limits.anchor_match:
         return None
     matrix = to_page @ coarse.matrix @ _DOWN
@@ -283,7 +291,9 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     first = _refine(page, 0, style, placement.matrix, limits)
     if first is None:
         return _refused("distorted", gates)
-    second_place = _place(page, 1, style.paths[1].anchors, placement.guess, _search_of(placement), limits)
+    # The first path tells the second where to look, not what to find: its anchors are its own.
+    anchors = style.paths[1].anchors
+    second_place = _place(page, 1, anchors, placement.guess, ANCHOR_SEARCH, limits, placement.matrix)
     if second_place is None:
         return _refused("distorted", gates)
     second = _refine(page, 1, style, second_place[1], limits)
@@ -304,14 +314,6 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     crop = page.image[top:bottom, left:right].copy()
     registrations = tuple(_moved(sheet_map, -left, -top) for sheet_map in maps)
     return Evidence(style.id, placement.side_index, crop, (registrations[0], registrations[1]), gates)
-
-
-def _search_of(placement: Placement) -> int | None:
-    """Return how far the second path must search: everywhere, if the first found the page far off."""
-    style = placement.style
-    corners = np.array([[x, y, 1.0] for x in (0, style.width / 16) for y in (0, style.height / 16)])
-    moved = corners @ placement.coarse.matrix[:2].T - corners[:, :2]
-    return ANCHOR_SEARCH if float(np.abs(moved).max()) < ANCHOR_SEARCH - 2 else None
 
 
 def _moved(sheet_map: SheetMap, dx: float, dy: float) -> tuple[float, ...]:

@@ -51,12 +51,15 @@ class Coarse:
         return self.share * self.match
 
 
-def locate_anchors(low: Grey, anchors: Sequence[Patch], search: int | None) -> Coarse | None:
+def locate_anchors(
+    low: Grey, anchors: Sequence[Patch], search: int | None, expected: Matrix | None = None
+) -> Coarse | None:
     """Place the page by its anchors in the 1/16 picture `low`.
 
-    `search` is how far (pixels of `low`) an anchor may be from its place on the blank; None looks everywhere.
-    The placement that most anchors agree on wins (every pair proposes a similarity). The result's matrix
-    takes 1/16 coordinates of the blank to those of `low`.
+    `search` is how far (pixels of `low`) an anchor may be from where it is expected: its place on the blank,
+    or where `expected` takes that. None looks everywhere. The placement that most anchors agree on wins
+    (every pair proposes a similarity). The result's matrix takes 1/16 coordinates of the blank to those of
+    `low`.
     """
     height, width = low.shape
     reference: list[complex] = []
@@ -67,8 +70,9 @@ def locate_anchors(low: Grey, anchors: Sequence[Patch], search: int | None) -> C
         if search is None:
             x0, y0, x1, y1 = 0, 0, width, height
         else:
-            x0, y0 = max(0, anchor.left - search), max(0, anchor.top - search)
-            x1, y1 = min(width, anchor.left + size_x + search), min(height, anchor.top + size_y + search)
+            left, top = _expected_corner(anchor, expected)
+            x0, y0 = max(0, left - search), max(0, top - search)
+            x1, y1 = min(width, left + size_x + search), min(height, top + size_y + search)
         if x1 - x0 < size_x + 2 or y1 - y0 < size_y + 2:
             continue
         x, y, score = find(low[y0:y1, x0:x1], anchor.pixels)
@@ -79,6 +83,16 @@ def locate_anchors(low: Grey, anchors: Sequence[Patch], search: int | None) -> C
     if len(reference) < 4:
         return None
     return _consensus(np.array(reference), np.array(found), np.array(scores), len(anchors))
+
+
+def _expected_corner(anchor: Patch, expected: Matrix | None) -> tuple[int, int]:
+    """Return the whole pixel of an anchor's top left corner when its middle lies where it is expected."""
+    if expected is None:
+        return anchor.left, anchor.top
+    size_y, size_x = anchor.pixels.shape
+    half_x, half_y = (size_x - 1) / 2, (size_y - 1) / 2
+    x, y = expected[:2, :2] @ (anchor.left + half_x, anchor.top + half_y) + expected[:2, 2]
+    return round(float(x) - half_x), round(float(y) - half_y)
 
 
 def _consensus(
