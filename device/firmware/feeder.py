@@ -698,7 +698,10 @@ class Feeder:
         """
         if self.state == LEAVING and sensor - EXIT_COUNTED == self._exit:
             return self._landed_event(at_us) != LANDED
-        return self.state == STOPPED and self._lying[sensor] == 1 and elapsed_us(at_us, self._since_us) > 0
+        if self.state != STOPPED or self._lying[sensor] == 0:
+            return False
+        # An edge from before the stop that stood only after it is a landing if the sheet was through by then.
+        return elapsed_us(at_us, self._since_us) > 0 or self._landed_event(at_us) != LANDED
 
     def _edge_name(self, sensor: int, covered: bool) -> str:
         if EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED:

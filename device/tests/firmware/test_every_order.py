@@ -173,6 +173,21 @@ def test_random_events_in_the_middle_of_a_sheet_break_no_rule(
         assert watch.landed == [1]
 
 
+@pytest.mark.parametrize(("way_ms", "landed"), [(200, 0), (350, 1)])
+def test_an_exits_edge_from_just_before_a_stop_is_a_landing_only_if_the_sheet_was_through(
+    way_ms: int, landed: int
+) -> None:
+    watch = Watch()
+    for step in [("configure", 0, 0), *SHEETS_WAY[:-2], ("time", way_ms, 0)]:
+        watch.take(step)
+    one, now_us = watch.feeder, watch.now_us + 5000
+    covered, clear = True, False
+    one.edge(feeder.COVER, covered, now_us - 4000, now_us)
+    one.edge(feeder.EXIT_COUNTED, clear, now_us - 3500, now_us)  # bounced: it stands later than the cover's
+    assert one.state == feeder.STOPPED
+    assert one.counts[1] == landed
+
+
 # --- days on the real firmware ---
 
 
