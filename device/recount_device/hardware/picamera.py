@@ -8,6 +8,7 @@ and the sheet goes back.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class PiCamera:
         self._optics = optics
         self._controls: dict[str, Any] = {}
         self._camera: Any = None
+        self._last = b""
+        """SHA-256 of the picture before."""
         self._start()
 
     def _running(self) -> Any:
@@ -117,8 +120,12 @@ class PiCamera:
             raise CameraFault(f"the camera failed: {error}") from None
         if not self._is_as_asked(metadata):
             raise CameraFault("the picture's exposure is not the one that was asked for")
-        if metadata["SensorTimestamp"] - 1000 * metadata["ExposureTime"] < after_us * 1000:
+        if metadata.get("SensorTimestamp", 0) - 1000 * metadata["ExposureTime"] < after_us * 1000:
             raise CameraFault("the picture was exposed before the sheet came to rest")
+        # No sensor gives the very same noise twice: such a picture is of the sheet before, whatever its time.
+        before, self._last = self._last, sha256(page.tobytes()).digest()
+        if self._last == before:
+            raise CameraFault("the camera gave the same picture twice")
         return [page]
 
     def _grey(self, request: Any) -> NDArray[np.uint8]:

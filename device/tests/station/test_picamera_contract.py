@@ -122,6 +122,22 @@ def test_a_picture_from_before_the_sheet_came_to_rest_is_a_camera_fault(pi: Pi) 
         camera.capture(AT_REST_US)
 
 
+def test_a_picture_without_a_time_is_a_camera_fault(pi: Pi) -> None:
+    camera = a_camera(pi)
+    del pi.metadata["SensorTimestamp"]
+    with pytest.raises(CameraFault, match="before the sheet came to rest"):
+        camera.capture(AT_REST_US)
+
+
+def test_the_same_picture_twice_is_a_camera_fault(pi: Pi) -> None:
+    camera = a_camera(pi)
+    camera.capture(AT_REST_US)
+    with pytest.raises(CameraFault, match="the same picture twice"):
+        camera.capture(AT_REST_US)
+    pi.planes[0, 0] ^= 1
+    assert len(camera.capture(AT_REST_US)) == 1
+
+
 def test_a_picture_of_another_exposure_is_a_camera_fault(pi: Pi) -> None:
     camera = a_camera(pi)
     pi.metadata["AnalogueGain"] = 2.0
