@@ -196,18 +196,19 @@ def _draw_contest(
         dashed(picture, window.points(edge), QUIET, 1, 2, 5)
     for line in _bars(style, seen):
         dashed(picture, window.points(line), ORANGE, 2, 14, 8)
-    letter = 0
     for stroke in found:
         for ring in stroke.rings:
             _ring(picture, window.points(ring), INKS[stroke.kind])
-        if INKS[stroke.kind].lettered and letter < _TAGGED:
-            at = window.points(stroke.rings[0])
-            corner = at[int(np.argmin(at[:, 0] + at[:, 1]))]
-            badge(picture, _letter(letter), *_inside(picture, corner - 9), INKS[stroke.kind].colour)
-            letter += 1
-    for number, (target, state) in enumerate(zip(style.targets, measured.decision.states, strict=True), 1):
-        around = window.points(_outline_of(target))
+    states = measured.decision.states
+    outlines = [window.points(_outline_of(target)) for target in style.targets]
+    for around, state in zip(outlines, states, strict=True):
         _state_outline(picture, around, state)
+    lettered = [stroke for stroke in found if INKS[stroke.kind].lettered]
+    for index, stroke in enumerate(lettered[:_TAGGED]):
+        at = window.points(stroke.rings[0])
+        corner = at[int(np.argmin(at[:, 0] + at[:, 1]))]
+        badge(picture, _letter(index), *_inside(picture, corner - 9), INKS[stroke.kind].colour)
+    for number, (around, state) in enumerate(zip(outlines, states, strict=True), 1):
         corner = np.array([around[:, 0].min() - 9, around[:, 1].min() - 5])
         badge(picture, str(number), *_inside(picture, corner), STATE_COLOURS[state])
 
@@ -220,10 +221,14 @@ def _ring(picture: Picture, points: Points, ink: Ink) -> None:
 
 
 def _state_outline(picture: Picture, points: Points, state: str) -> None:
+    thickness = 1 if state == EMPTY else 3
+    if state != EMPTY:
+        # A pale edge keeps it apart from dark ink, in grey too.
+        outline(picture, points, PAPER, thickness + 3)
     if state == UNSURE:
-        dashed(picture, points, STATE_COLOURS[state], 3, 7, 5)
+        dashed(picture, points, STATE_COLOURS[state], thickness, 7, 5)
     else:
-        outline(picture, points, STATE_COLOURS[state], 3 if state == MARKED else 1)
+        outline(picture, points, STATE_COLOURS[state], thickness)
 
 
 def _inside(picture: Picture, point: NDArray[np.float64]) -> tuple[float, float]:

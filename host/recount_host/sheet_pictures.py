@@ -28,8 +28,8 @@ CANNOT_BE_JUDGED = (
     "What was recorded of this sheet cannot be judged here, so the picture has no measurements."
 )
 
-_KEPT_PICTURES = 64
-"""Explained pictures that are kept to be shown again; 200 kB each."""
+_KEPT_PICTURES = 24
+"""Explained pictures that are kept to be shown again; some 0.7 MB each."""
 
 
 _UNUSABLE = (ClassifierError, KeyError, ValueError, cv2.error)
@@ -121,4 +121,4 @@ def difference(record: Record, verdict: Verdict) -> str:
 
 
 def _png(picture: NDArray[np.uint8]) -> bytes:
-    return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
+    return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 4])[1].tobytes()

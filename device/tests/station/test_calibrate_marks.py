@@ -70,15 +70,13 @@ def test_an_empty_target_near_its_limit_fails_the_device(name: str) -> None:
 
 
 def test_a_score_that_repeats_badly_needs_more_room() -> None:
-    # Either alone is far below the limit of 0.04; what they differ by is not.
-    steady = [scored(marked=False, sheet=f"s{n}", halo=0.012) for n in range(6)]
-    restless = [scored(marked=False, sheet=f"r{n}", option="R", halo=0.012 * (n % 2)) for n in range(6)]
-    only = Scores((*steady, scored(marked=True)), 6, 1, ())
-    assert not failing(only)
-    assert repeat_sd("halo", restless) == pytest.approx(0.0066, abs=0.0001)
-    assert failing(Scores((*steady, *restless, *restless, scored(marked=True)), 6, 1, ())) <= {"halo"}
-    wild = [scored(marked=False, sheet=f"w{n}", option="I", halo=0.018 * (n % 2)) for n in range(6)]
-    assert failing(Scores((*wild, scored(marked=True)), 6, 1, ())) == {"halo"}
+    half = LIMITS.clear_halo / 2
+    steady = [scored(marked=False, sheet=f"s{n}", halo=half) for n in range(6)]
+    assert repeat_sd("halo", steady) == 0.0
+    assert not failing(Scores((*steady, scored(marked=True)), 6, 1, ()))
+    restless = [scored(marked=False, sheet=f"r{n}", halo=half * (n % 2)) for n in range(6)]
+    assert repeat_sd("halo", restless) == pytest.approx(half * 0.5477, rel=0.001)
+    assert failing(Scores((*restless, scored(marked=True)), 6, 1, ())) == {"halo"}
 
 
 def test_the_repeatability_is_that_of_one_and_the_same_target() -> None:
@@ -255,7 +253,7 @@ def test_a_dirty_glass_fails_the_device(desk: Desk) -> None:
 
 def test_other_thresholds_may_fail_what_passed(desk: Desk) -> None:
     one = program()
-    strict = dataclasses.replace(one.thresholds, marked_cover=0.99)
+    strict = dataclasses.replace(one.thresholds, clear_ring=0.0005)
     other = make_program(one.key, one.title, one.vote_for, one.options, one.styles, strict)
     desk.program.write_bytes(other.to_bytes())
     assert not desk.result()["passed"]
