@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from recount_classifier.program import Option, Program, make_program
-from recount_classifier.thresholds import Thresholds
+from device.tests.least_program import least_program
+from recount_classifier.program import Option, Program
 from recount_device.errors import OperatorError
 from recount_device.program_store import ProgramStore
 
@@ -17,7 +17,7 @@ def store(tmp_path: Path) -> ProgramStore:
 
 def a_program(title: str = "Governor") -> Program:
     options = (Option("D", "Bartlett", write_in=False), Option("R", "Ritchie", write_in=False))
-    return make_program("governor", title, 1, options, (), Thresholds())
+    return least_program("governor", title, options)
 
 
 def test_a_program_is_there_after_it_was_added(store: ProgramStore) -> None:

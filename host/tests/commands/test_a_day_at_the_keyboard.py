@@ -6,8 +6,8 @@ from pathlib import Path
 import pypdfium2
 import pytest
 
-from recount_classifier.program import Option, make_program
-from recount_classifier.thresholds import Thresholds
+from device.tests.least_program import least_program
+from recount_classifier.program import Option
 from recount_host.act import Person
 from recount_host.cli import COMMANDS, Command, main
 from recount_host.ledger.ledger import open_ledger
@@ -32,9 +32,7 @@ class Keyboard:
         self.order.write_text(order_text(precincts), encoding="utf-8")
         self.program = folder / "governor.program"
         options = [Option(*option) for option in (*OPTIONS, WRITE_IN)]
-        self.program.write_bytes(
-            make_program("governor", "Governor", 1, options, (), Thresholds()).to_bytes()
-        )
+        self.program.write_bytes(least_program("governor", "Governor", options).to_bytes())
         self.device = Device()
 
     def give(self, *words: str) -> tuple[int, str, str]:
@@ -315,7 +313,7 @@ def test_a_mode_other_than_training_is_refused(keyboard: Keyboard) -> None:
 
 def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keyboard) -> None:
     keyboard.start()
-    other = make_program("senate", "Senate", 1, [Option("A", "A", write_in=False)], (), Thresholds())
+    other = least_program("senate", "Senate", [Option("A", "A", write_in=False)])
     keyboard.program.write_bytes(other.to_bytes())
     assert 'counts the contest "senate"' in keyboard.refused("program", "add", str(keyboard.program), *CLERK)
     with open_ledger(keyboard.data) as ledger:
