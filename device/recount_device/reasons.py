@@ -49,9 +49,14 @@ def sentence_of(word: str) -> str:
     return READING_REASONS[word].sentence
 
 
+SAME_ON_THE_PATH: Mapping[str, str] = {"two_sheets": "double_feed"}
+"""What the reading sees of the path: whatever sees two sheets, they come back and are taken apart."""
+
+
 def feed_again(words: Iterable[str]) -> tuple[str, ...]:
     """Return those reasons of a reading for which the sheet comes back; the others tell of marks."""
-    return tuple(word for word in words if READING_REASONS[word].fate == RETURNED)
+    seen = (SAME_ON_THE_PATH.get(word, word) for word in words)
+    return tuple(word for word in seen if word in PATH_REASONS or READING_REASONS[word].fate == RETURNED)
 
 
 def second_time_tray(word: str) -> bool:

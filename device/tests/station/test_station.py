@@ -5,6 +5,7 @@ import pytest
 from device.tests.station.bench import ANN_AND_BOB, PROGRAM, Bench, Paper, foreign, overvote, upside_down
 from device.tests.station.conftest import MakeBench
 from recount_device.feeder_link import Said
+from recount_protocol.fates import RETURNED
 from recount_protocol.records import MODES
 
 
@@ -198,6 +199,21 @@ def test_a_double_feed_always_comes_back_however_often(a_bench: MakeBench) -> No
     bench.scan()
     assert [record.body["reasons"] for record in bench.records("sheet_returned")] == [["double_feed"]] * 3
     assert piles(bench) == {"counted": ["1"]}
+
+
+def test_two_sheets_that_only_the_cameras_see_are_a_double_feed(a_bench: MakeBench) -> None:
+    pair = Paper("1", RETURNED, (), ("two_sheets",))
+    bench = a_bench([pair])
+    bench.assign()
+    bench.press("start")
+    for _ in range(3):
+        bench.steps()
+        assert bench.panel.text.startswith("Two sheets came back together.")
+        bench.machine.put_back()
+        bench.press("confirm")
+    bodies = [record.body for record in bench.records("sheet_returned")]
+    assert {tuple(body["reasons"]) for body in bodies} == {("double_feed",)}
+    assert not bench.records("sheet_judged")
 
 
 def test_an_over_long_sheet_is_driven_back_out_and_the_second_time_laid_in_the_tray(
@@ -619,3 +635,55 @@ def test_counters_that_went_back_keep_the_batch_from_closing(a_bench: MakeBench)
     bench.machine.counts = [0, 1, 0, 0, 2**32 - 1]
     bench.end_batch()
     assert bench.panel.key == "batch_void_needed"
+
+
+# --- which firmware, which software ---
+
+
+def test_a_run_is_opened_with_the_firmware_that_the_board_told(a_bench: MakeBench) -> None:
+    bench = a_bench()
+    bench.assign()
+    (opened,) = bench.records("run_opened")
+    assert opened.body["firmware"].startswith("f1" * 32)
+    assert opened.body["software"] == "software"
+
+
+def test_a_run_waits_for_the_board_that_has_not_told_its_firmware(a_bench: MakeBench) -> None:
+    bench = a_bench()
+    poll, bench.feeder.poll = bench.feeder.poll, lambda _readable: []
+    bench.assign()
+    assert bench.records("run_opened") == []
+    bench.feeder.poll = poll
+    bench.steps()
+    assert len(bench.records("run_opened")) == 1
+
+
+def test_a_board_with_another_firmware_feeds_nothing_in_the_open_run(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1")])
+    bench.scan()
+    bench.machine.firmware_hash = "f2" * 32
+    bench.machine.start_anew()
+    bench.machine.hopper.append(Paper("2"))
+    bench.steps()
+    assert "firmware of the feeder is not the one" in bench.panel.text
+    bench.press("start")
+    assert piles(bench) == {"counted": ["1"]}
+    bench.press("end_batch")
+    assert len(bench.records("batch_closed")) == 1
+    bench.press("start")
+    assert len(bench.records("batch_opened")) == 1
+    bench.host.order("close_run", run="r1")
+    bench.assign("r2")
+    assert bench.records("run_opened")[1].body["firmware"].startswith("f2" * 32)
+    assert bench.panel.key == "press_start"
+
+
+def test_another_software_feeds_nothing_in_the_open_run(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1"), Paper("2")])
+    bench.assign()
+    bench.software = "another"
+    bench.restart()
+    bench.steps()
+    bench.press("start")
+    assert "program of this device is not the one" in bench.panel.text
+    assert bench.records("batch_opened") == []
