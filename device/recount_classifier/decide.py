@@ -29,12 +29,15 @@ class TargetMeasure:
     spot: float
     """Largest ink spot, as a share of the target's area."""
     span: float
+    body: float
     inside: float
     """Share of its strokes' ink that lies in the target; 1 without strokes."""
     shared: bool
     """Whether a stroke of it also lies in another target."""
     crowded_mm2: float
     """Ink beside it that belongs to no mark."""
+    encircled: bool
+    """Whether a stroke that does not touch it lies all round it."""
     outline_missing: float
     """Share of its printed outline that is absent."""
     paper_step: float
@@ -78,12 +81,10 @@ def state_of(target: TargetMeasure, limits: Thresholds) -> str:
         and target.spot <= limits.clear_spot - guard
     ):
         return EMPTY
-    heavy = target.cover >= limits.heavy_cover + guard
-    if heavy:
-        return MARKED
     if (
         target.cover >= limits.marked_cover + guard
         and target.span >= limits.marked_span + guard
+        and target.body >= limits.marked_body + guard
         and target.inside >= limits.marked_inside + guard
     ):
         return MARKED
@@ -110,7 +111,7 @@ def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> lis
         reasons.append("marginal_passing" if passing else "marginal_outside" if outside else "marginal_mark")
     if target.shared:
         reasons.append("marginal_shared_stroke")
-    if target.crowded_mm2 >= limits.crowd_mm2 - guard:
+    if target.encircled or target.crowded_mm2 >= limits.crowd_mm2 - guard:
         reasons.append("marginal_outside")
     return reasons
 

@@ -223,10 +223,11 @@ def _targets(
     inside = np.where(totals > 0, (in_targets * mine).sum(axis=0) / np.maximum(totals, 1), 1.0)
     shared: NDArray[np.bool_] = mine[owners > 1].sum(axis=0) > 0
     crowded_mm2 = strokes.by_zone(places.halos, count)[owners == 0].sum(axis=0) * MM2
+    encircled = _encircled(style, strokes, mine).tolist()
     areas = np.array([target.width * target.height for target in style.targets])
     left, top, right, bottom = style.reference_box
-    columns = (marks.core, marks.ring, marks.halo, marks.cover, marks.spot_px / areas, marks.span)
-    core, ring, halo, cover, spot, span = (column.tolist() for column in columns)
+    columns = (marks.core, marks.ring, marks.halo, marks.cover, marks.spot_px / areas, marks.span, marks.body)
+    core, ring, halo, cover, spot, span, body = (column.tolist() for column in columns)
     shares, crowds, is_shared = inside.tolist(), crowded_mm2.tolist(), shared.tolist()
     result: list[TargetMeasure] = []
     for index, target in enumerate(style.targets):
@@ -239,9 +240,11 @@ def _targets(
                 cover=cover[index],
                 spot=spot[index],
                 span=span[index],
+                body=body[index],
                 inside=shares[index],
                 shared=is_shared[index],
                 crowded_mm2=crowds[index],
+                encircled=encircled[index],
                 outline_missing=bare[index],
                 paper_step=steps[index],
                 streak=meets(lines.down, x, target.width / 2, y, bottom - top),
@@ -249,6 +252,16 @@ def _targets(
             )
         )
     return tuple(result)
+
+
+def _encircled(style: Style, strokes: Strokes, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return for each target whether a stroke that does not touch it reaches past it on all four sides."""
+    low, high = strokes.boxes[:, None, :2] * 2, (strokes.boxes[:, :2] + strokes.boxes[:, 2:])[:, None] * 2
+    x0, y0 = style.reference_box[:2]
+    corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
+    starts, ends = corners[:, :2], corners[:, :2] + corners[:, 2:]
+    around = ((low < starts) & (high > ends)).all(axis=2) & ~mine
+    return np.asarray(around[1:].any(axis=0))
 
 
 def _box(

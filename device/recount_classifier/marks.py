@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import closed, components, ones
+from recount_classifier.raster import closed, components, eroded, ones
 
 Stack = NDArray[np.uint8]
 Values = NDArray[np.float32]
@@ -78,6 +78,8 @@ class Marks:
     """Ink pixels in core and ring of the largest connected spot there."""
     span: Values
     """Longest extent of one spot inside the target, as a share of the target's width."""
+    body: Values
+    """Share of the ink in core and ring left when a pixel is taken off every edge: a hair has none."""
 
 
 def measure(excess: Stack, free: Stack, target_width: float, target_height: float, ink_level: int) -> Marks:
@@ -94,7 +96,7 @@ def measure(excess: Stack, free: Stack, target_width: float, target_height: floa
     means = tone @ zones.masks.T / room / 255
     inked = flat > ink_level
     cover = np.count_nonzero(inked[:, zones.core.ravel()], axis=1) / room[:, 0]
-    spot, span = _spots(inked, zones, target_width)
+    spot, span, body = _spots(inked, zones, target_width)
     return Marks(
         core=means[:, 0].astype(np.float32),
         ring=means[:, 1].astype(np.float32),
@@ -102,25 +104,27 @@ def measure(excess: Stack, free: Stack, target_width: float, target_height: floa
         cover=cover.astype(np.float32),
         spot_px=spot,
         span=span,
+        body=body,
     )
 
 
-def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple[Values, Values]:
-    """Return the size of the largest ink spot of each window (core and ring), and the longest extent."""
-    count = len(inked)
-    spot, span = np.zeros(count, np.float32), np.zeros(count, np.float32)
+def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple[Values, Values, Values]:
+    """Return of each window's core and ring the largest ink spot, the longest extent, and the ink's body."""
+    spot, span, body = (np.zeros(len(inked), np.float32) for _ in range(3))
     inside = inked & zones.inside.ravel()
     some = np.flatnonzero(inside.any(axis=1))
     if len(some) == 0:
-        return spot, span
+        return spot, span, body
     # The windows' inner parts lie below each other in one picture, parted so that nothing joins across.
     rows, columns = zones.inner
-    masks = np.pad(
-        inside[some].reshape(-1, zones.height, zones.width)[:, rows, columns].view(np.uint8),
-        ((0, 0), (_PARTED_PX, _PARTED_PX), (_PARTED_PX, _PARTED_PX)),
-    )
+    around = ((0, 0), (_PARTED_PX, _PARTED_PX), (_PARTED_PX, _PARTED_PX))
+    masks = np.pad(_windows(inside[some], zones)[:, rows, columns], around)
     pitch = masks.shape[1]
     column = masks.reshape(-1, masks.shape[2])
+    whole = np.pad(_windows(inked[some], zones)[:, _grown(rows), _grown(columns)], around)
+    thick = eroded(whole.reshape(-1, whole.shape[2]), ones(3, 3)).reshape(whole.shape)
+    thick = thick[:, 1:-1, 1:-1] & masks
+    body[some] = thick.sum(axis=(1, 2)) / masks.sum(axis=(1, 2))
     # Gaps that the printed outline tears into a stroke are bridged.
     labels, stats = components(closed(column, ones(5, 5)))
     areas = np.bincount(labels[column > 0], minlength=len(stats))[1:]
@@ -128,4 +132,13 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
     np.maximum.at(spot, owners, areas.astype(np.float32))
     extents = np.hypot(stats[1:, 2], stats[1:, 3]) / target_width
     np.maximum.at(span, owners, extents.astype(np.float32))
-    return spot, span
+    return spot, span, body
+
+
+def _windows(flat: NDArray[np.bool_], zones: Zones) -> Stack:
+    return flat.reshape(-1, zones.height, zones.width).view(np.uint8)
+
+
+def _grown(part: slice) -> slice:
+    """Return the part with one more on each side; a window is much larger than its inner part."""
+    return slice(part.start - 1, part.stop + 1)

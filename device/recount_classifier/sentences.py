@@ -8,7 +8,8 @@ from recount_classifier.thresholds import Thresholds
 
 def percent(share: float) -> str:
     """Return a share for people: tenths only where they matter."""
-    return f"{share * 100:.1f} %" if 0 < share < 0.1 else f"{share * 100:.0f} %"
+    whole = min(1.0, share)
+    return f"{whole * 100:.1f} %" if 0 < whole < 0.1 else f"{whole * 100:.0f} %"
 
 
 _NOT_EMPTY = (
@@ -21,6 +22,7 @@ _NOT_EMPTY = (
 _NO_MARK = (
     ("cover", "marked_cover", "ink covers {} of it (a mark: {} or more)"),
     ("span", "marked_span", "the ink in it is {} as long as it is wide (a mark: {} or more)"),
+    ("body", "marked_body", "taking a pixel off its edges leaves {} of the ink (a mark: {} or more)"),
     ("inside", "marked_inside", "of the strokes' ink {} lies in it (a mark: {} or more)"),
 )
 

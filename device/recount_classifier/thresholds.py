@@ -64,12 +64,16 @@ class Thresholds:
     marked_cover: float = 0.25
     """Share of a target's core under ink from which it is marked. Full and partial marks, X and check of real
     sheets: 0.27 to 1; ticks and touches that people argue about: 0.05 to 0.24."""
-    marked_span: float = 0.45
-    """Extent of the mark inside the target, in target widths, that a mark has at least."""
+    marked_span: float = 0.50
+    """Extent of the mark inside the target, in target widths, that a mark has at least. Lowest of real marks:
+    0.53; the dot of a pen in a small oval: 0.45."""
     marked_inside: float = 0.25
-    """Share of a thin mark's ink that lies in its target: a line that only passes has less."""
+    """Share of a mark's ink that lies in its target: a line that only passes, or a smudge, has less."""
+    marked_body: float = 0.26
+    """Share of a mark's ink that is left when a pixel is taken off its edges. Lowest of real marks: 0.30; a
+    hair: 0 to 0.25."""
     heavy_cover: float = 0.5
-    """A core covered this far is marked however far its ink runs outside."""
+    """A core covered this far is no mark but a hole or a blot if the ground round it is dark too."""
     clear_cover: float = 0.02
     """Share of an empty target's core under ink, at most. Real empty targets: 0, but for dust."""
     clear_core: float = 0.012
