@@ -1,11 +1,13 @@
 """The contest as the act `program_added` holds it: its options and N, enough to read every figure by."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recount_host.act import Act
 from recount_host.law.acts import check_stored
 from recount_host.law.errors import BadEntry
+from recount_host.law.persons import letters_of
 from recount_host.order import Order
 
 
@@ -58,9 +60,37 @@ def check_fits_order(contest: Contest, order: Order) -> None:
             f"this program says vote for {contest.vote_for}, the order says vote for "
             f"{order.vote_for}: build it again"
         )
+    _check_keys(contest)
+    _check_names(contest, order)
     keys = {option.key for option in contest.options}
     for side in order.sides:
         if side.key not in keys:
             raise BadEntry(
                 f'this program has no option "{side.key}", which the order names as a side: build it again'
+            )
+
+
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,31}")
+NO_OPTION = frozenset({"no_vote", "overvote", "other_write_in"})
+"""Words of the hand count: an option called so would lose its votes there."""
+
+
+def _check_keys(contest: Contest) -> None:
+    keys = [option.key for option in contest.options]
+    for key in keys:
+        if not _KEY.fullmatch(key) or key in NO_OPTION or keys.count(key) > 1:
+            raise BadEntry(
+                f'this program has an option with the key "{key}", which cannot be one: build it again'
+            )
+
+
+def _check_names(contest: Contest, order: Order) -> None:
+    """Raise BadEntry where order and program give one name to two keys: all votes would be exchanged."""
+    keys = {letters_of(option.name): option.key for option in contest.printed}
+    for side in order.sides:
+        key = keys.get(letters_of(side.name), side.key)
+        if key != side.key:
+            raise BadEntry(
+                f'"{side.name}" is option "{key}" in this program, but side "{side.key}" in the order: '
+                "the votes would be exchanged; build the program with the keys of the order"
             )

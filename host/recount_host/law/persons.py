@@ -22,7 +22,7 @@ def parse_person(text: str) -> Person:
         )
     if any(len(part) > MAX_NAME_CHARACTERS or not part.isprintable() for part in parts):
         raise BadEntry(f"a name, role or side has at most {MAX_NAME_CHARACTERS} printable characters")
-    if not _letters(parts[0]):
+    if not letters_of(parts[0]):
         raise BadEntry(f'"{parts[0]}" is no name: it has no letter')
     return Person(parts[0], parts[1], parts[2] if len(parts) == 3 else "")
 
@@ -34,19 +34,20 @@ def in_words(person: Person) -> str:
 
 def same_person(one: Person, other: Person) -> bool:
     """Return whether both names are one name, whatever the case, spacing, points and accents."""
-    return _letters(one.name) == _letters(other.name)
+    return letters_of(one.name) == letters_of(other.name)
 
 
-def _letters(name: str) -> str:
+def letters_of(name: str) -> str:
+    """Return the letters and digits of a name, without case and accents: what its spellings share."""
     decomposed = unicodedata.normalize("NFKD", name.casefold())
     return "".join(letter for letter in decomposed if letter.isalnum())
 
 
 def check_one_side_each(by: Sequence[Person], acts: Iterable[Act]) -> None:
     """Raise NotAllowed when somebody has acted for another side before: nobody vouches for both."""
-    sides = {_letters(person.name): person.side for act in acts for person in act.by if person.side}
+    sides = {letters_of(person.name): person.side for act in acts for person in act.by if person.side}
     for person in by:
-        before = sides.get(_letters(person.name), person.side)
+        before = sides.get(letters_of(person.name), person.side)
         if person.side and person.side != before:
             raise NotAllowed(
                 f"{person.name} has acted for side {before} before, and nobody acts for two sides; "

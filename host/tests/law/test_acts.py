@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from recount_host.law.acts import KINDS, check_act
+from recount_host.law.contest import Contest, Option, check_fits_order
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.persons import check_both_sides, check_one, in_words, parse_person, same_person
-from recount_host.order import order_of
-from recount_host.rehearsal import ANN, BOB, CLERK, Day, a_counted_day, a_day_told_twice
+from recount_host.order import order_of, parse_order
+from recount_host.rehearsal import ANN, BOB, CLERK, PROGRAM, Day, a_counted_day, a_day_told_twice, order_text
 
 COUNT: dict[str, Any] = {"precinct": "101", "letter": "H", "value": 3, "attempt": 1}
 
@@ -119,3 +120,20 @@ def test_nobody_acts_for_two_sides() -> None:
     with pytest.raises(NotAllowed, match="Ann Lee has acted for side D before"):
         day.enter("p", 0, parse_person("Ann Lee, official, R"))
     day.enter("p", 0, ANN)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ((("D", "Arnold  Vinick"), ("R", "Josiah Bartlett")), "the votes would be exchanged"),
+        ((("D", "Josiah Bartlett"), ("R", "Arnold Vinick"), ("no_vote", "Nota")), 'key "no_vote"'),
+        ((("D", "Josiah Bartlett"), ("R", "Arnold Vinick"), ("D+R", "Both")), r'key "D\+R"'),
+        ((("D", "Josiah Bartlett"), ("R", "Arnold Vinick"), ("R", "Arnold Vinick")), 'key "R"'),
+    ],
+)
+def test_a_program_whose_options_would_mislead_the_count_is_refused(
+    options: tuple[tuple[str, str], ...], why: str
+) -> None:
+    printed = tuple(Option(key, name, write_in=False) for key, name in options)
+    with pytest.raises(BadEntry, match=why):
+        check_fits_order(Contest(PROGRAM, "governor", "Governor", 1, printed), parse_order(order_text()))
