@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recount_host.act import Act, Person
+from recount_host.law.counts import LETTERS
 from recount_host.law.errors import BadEntry, LedgerContradiction
 from recount_protocol.fates import BINS, RETURNED
 from recount_protocol.fields import Field, FieldError, Fields, check_fields
@@ -44,7 +45,6 @@ _WORDS = Field(list, 0, 1000, item=_WORD)
 _BATCH = Field(int, 1, 2**32 - 1)
 _SHEET = Field(int, 1, 2**32 - 1)
 _PILE = Field(str, 0, 0, choices=BINS)
-LETTERS = ("H", "c", "s", "x", "p", "o")
 
 KINDS: Mapping[str, Kind] = {
     "order_set": Kind(
@@ -109,7 +109,7 @@ KINDS: Mapping[str, Kind] = {
         "One person, alone and not shown any other figure, counted sheets by hand and entered their number.",
         {
             "precinct": _WORD,
-            "letter": Field(str, 0, 0, choices=LETTERS),
+            "letter": Field(str, 0, 0, choices=tuple(LETTERS)),
             "value": _SHEETS,
             "attempt": Field(int, 1, 99),
         },

@@ -52,7 +52,8 @@ class IdentityLine:
 
     name: str
     meaning: str
-    holds: bool
+    holds: bool | None
+    """None where nothing was entered that it could be held against: a note."""
     figures: tuple[str, ...]
     note: str = ""
 
@@ -251,7 +252,7 @@ def _identities(state: PrecinctState, to_count: ToCount, rows: Sequence[Row]) ->
         IdentityLine(
             "I8",
             MEANINGS["I8"],
-            holds=True,
+            holds=None,
             figures=(),
             note="no statement of results is entered; a note, never a trigger",
         )

@@ -4,7 +4,6 @@ One file, many programs: `recount-host serve` adds records, every command may ap
 are verified on receipt and stored as they came. Nothing is changed or removed afterwards (see schema.py).
 """
 
-import hashlib
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -255,8 +254,3 @@ def open_ledger(folder: Path, *, create: bool = False) -> Ledger:
 def utc_now() -> str:
     """Return the host's wall clock as text; it annotates, nothing is ordered by it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def crop_hash(png: bytes) -> bytes:
-    """Return the SHA-256 by which a record names its crop."""
-    return hashlib.sha256(png).digest()

@@ -57,7 +57,7 @@ def test_d2_in_hand_count_no_vote_reported_by_a_scanner_is_in_the_statement() ->
     said = written(a_wholly_hand_counted_day())
     assert said.whole_precinct
     assert said.parties == (Row("D", "Josiah Bartlett", 0, 6, 6), Row("R", "Arnold Vinick", 0, 4, 4))
-    failed = [line for line in said.identities if not line.holds]
+    failed = [line for line in said.identities if line.holds is False]
     assert [line.name for line in failed] == ["I2"]
     assert "count for nothing" in failed[0].note
 
@@ -66,6 +66,7 @@ def test_every_identity_is_on_the_statement_with_its_figures() -> None:
     said = written(a_counted_day())
     assert [line.name for line in said.identities] == ["I1", "I2", "I3", "I4", "I5", "I7", "I8", "I9"]
     assert said.identities[1].figures == ("C + S = 11, R = 11",)
+    assert [line.name for line in said.identities if line.holds is None] == ["I8"]
 
 
 @pytest.mark.parametrize("make", [Day, a_scanned_day, a_reconciled_day, a_hand_count_day])

@@ -81,8 +81,8 @@ class WhatArrives(RuleBasedStateMachine):
         """Send a record of a second history, truly signed with the device's key."""
         twin = self.twins[which].journal
         n = at % len(twin) + 1
-        if self.kept[which] == 0 and not self.early[which] and n == 1:
-            return  # nothing is known yet: nobody could tell which of the two is the true history
+        if self.kept[which] == 0 and n == 1:
+            return  # nothing before it is known, and an early record tells only once the gap is closed
         if n > self.kept[which] + 1 and n not in self.early[which]:
             return  # it would be the one that came early; what lies between will tell
         assert self.ledger.add_record(*twin[n - 1]).verdict is Verdict.REFUSED
