@@ -33,7 +33,7 @@ from recount_classifier.judge import Measured, Seen, Verdict, see
 from recount_classifier.lines import Line
 from recount_classifier.program import Option, Program, Style, Target
 from recount_classifier.reasons import REASONS
-from recount_classifier.sentences import box_sentences, percent, state_sentence
+from recount_classifier.sentences import box_sentences, percent, state_sentence, target_sentences
 from recount_classifier.thresholds import Thresholds
 from recount_classifier.upright import Points, Upright, along_box, box_in, upright
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
@@ -321,10 +321,13 @@ def _target_rows(shown: Upright, verdict: Verdict, program: Program) -> Picture:
 
 
 def _target_row(shown: Upright, index: int, option: Option, verdict: Verdict, program: Program) -> Picture:
-    row = plain(WIDTH_PX, _ROW, PAPER)
-    cv2.line(row, (_MARGIN, 0), (WIDTH_PX - _MARGIN, 0), RULE, 1)
     first, second = verdict.measurements
     state, other = first.decision.states[index], second.decision.states[index]
+    said = [state_sentence(first.targets[index], state, program.thresholds)]
+    said += target_sentences(first.targets[index], state, program.thresholds)
+    lines = [line for one in said for line in wrapped(one, WIDTH_PX - _MARGIN - _SAID_LEFT, _SMALL)]
+    row = plain(WIDTH_PX, max(_ROW, 32 + 20 * len(lines)), PAPER)
+    cv2.line(row, (_MARGIN, 0), (WIDTH_PX - _MARGIN, 0), RULE, 1)
     close_up = _close_up(shown, index, state)
     high, wide = close_up.shape[:2]
     left, top = _MARGIN + (_CLOSE_UP[0] - wide) // 2, 6 + (_CLOSE_UP[1] - high) // 2
@@ -337,9 +340,7 @@ def _target_row(shown: Upright, index: int, option: Option, verdict: Verdict, pr
     text(row, words, x + 10, 76, _SMALL, STATE_COLOURS[state], bold=True)
     covers = (first.targets[index].cover, second.targets[index].cover)
     _gauge(row, covers, program.thresholds)
-    sentence = state_sentence(first.targets[index], state, program.thresholds)
-    lines = wrapped(sentence, WIDTH_PX - _MARGIN - _SAID_LEFT, _SMALL)
-    for line, words in enumerate(lines[:4]):
+    for line, words in enumerate(lines):
         text(row, words, _SAID_LEFT, 24 + 20 * line, _SMALL, INK)
     return row
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from recount_classifier.decide import EMPTY, MARKED, BoxMeasure, TargetMeasure
+from recount_classifier.decide import EMPTY, MARKED, BoxMeasure, TargetMeasure, target_reasons
+from recount_classifier.reasons import REASONS
 from recount_classifier.thresholds import Thresholds
 
 
@@ -47,6 +48,12 @@ def state_sentence(target: TargetMeasure, state: str, limits: Thresholds) -> str
         if getattr(target, measure) < getattr(limits, limit) + guard
     ]
     return f"Not empty: {above[0]}. No clear mark: {below[0]}."
+
+
+def target_sentences(target: TargetMeasure, state: str, limits: Thresholds) -> list[str]:
+    """Return the sentences of all that puts a target in question, beside its own ink."""
+    reasons = dict.fromkeys(target_reasons(target, state, limits))
+    return [REASONS[reason].sentence for reason in reasons if reason != "marginal_mark"]
 
 
 _BOX = (

@@ -2,25 +2,34 @@
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import cv2
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from device.tests.classifier.fairview import STYLE, marked, picture, program
+from recount_classifier.decide import state_of
 from recount_classifier.explain import INKS, STATE_COLOURS, WIDTH_PX, explain, explain_refusal
 from recount_classifier.findings import BESIDE, IN_TARGET, LOOSE, OVER_NAME, WRITTEN, strokes_found
 from recount_classifier.judge import see
 from recount_classifier.raster import Grey
 from recount_classifier.reading import Reading, read_sheet
 from recount_classifier.reasons import REASONS
-from recount_classifier.sentences import state_sentence
+from recount_classifier.sentences import state_sentence, target_sentences
 from recount_classifier.upright import contest_only, upright
 from recount_device.cli import main
 
 TARGETS = STYLE["targets"]
 BOX = STYLE["contest_box"]
+
+
+@cache
+def reading_of(*marks: str) -> Reading:
+    return read(marked(*marks))
 
 
 def read(sheet: Grey) -> Reading:
@@ -159,6 +168,33 @@ def test_each_measure_beyond_empty_is_named(measure: str, value: float, words: s
     assert words in said
 
 
+SHARES = st.floats(0, 1, width=32)
+
+
+@settings(max_examples=200, deadline=None)
+@given(shares=st.tuples(*[SHARES] * 8))
+def test_every_state_can_be_told_in_words(shares: tuple[float, ...]) -> None:
+    verdict = reading_of("D").verdict
+    assert verdict is not None
+    names = ("core", "ring", "halo", "cover", "spot", "span", "body", "inside")
+    target = dataclasses.replace(verdict.measurements[0].targets[0], **dict(zip(names, shares, strict=True)))
+    limits = program().thresholds
+    said = state_sentence(target, state_of(target, limits), limits)
+    assert said.startswith(("Ink covers ", "Not empty: "))
+    assert said.endswith(".")
+
+
+def test_what_else_puts_a_target_in_question_is_told_at_the_target() -> None:
+    verdict = reading_of("D").verdict
+    assert verdict is not None
+    target, limits = verdict.measurements[0].targets[0], program().thresholds
+    assert target_sentences(target, "marked", limits) == []
+    folded = dataclasses.replace(target, fold=True, shared=True)
+    assert target_sentences(folded, "marked", limits) == [
+        REASONS["marginal_fold"].sentence, REASONS["marginal_shared_stroke"].sentence,
+    ]  # fmt: skip
+
+
 # Nothing but this contest
 
 
@@ -176,16 +212,14 @@ def test_the_contest_is_shown_upright_however_the_sheet_was_fed(turns: int) -> N
 
 
 def test_ink_in_a_neighbouring_contest_is_never_seen_by_people() -> None:
-    sheet = marked("D")
-    clean = read(sheet).evidence
-    left, top, right, bottom = BOX
-    cv2.rectangle(sheet, (left - 40, top - 40), (right + 40, bottom + 40), 0, 18)
-    evidence = read(sheet).evidence
-    assert clean is not None
+    evidence = reading_of("D").evidence
     assert evidence is not None
-    assert not np.array_equal(clean.crop, evidence.crop), "the stored crop has it: the judge needs its margin"
-    again = dataclasses.replace(evidence, registrations=clean.registrations)
-    assert np.array_equal(contest_only(clean, program()), contest_only(again, program()))
+    crop = evidence.crop.copy()
+    edge = 12
+    crop[:edge], crop[-edge:], crop[:, :edge], crop[:, -edge:] = 0, 0, 0, 0
+    spoiled = dataclasses.replace(evidence, crop=crop)
+    assert np.array_equal(contest_only(spoiled, program()), contest_only(evidence, program()))
+    assert np.array_equal(upright(spoiled, program()).pixels, upright(evidence, program()).pixels)
 
 
 def test_the_stored_evidence_is_left_as_it_was() -> None:

@@ -72,7 +72,7 @@ def test_an_empty_target_near_its_limit_fails_the_device(name: str) -> None:
 def test_a_score_that_repeats_badly_needs_more_room() -> None:
     half = LIMITS.clear_halo / 2
     steady = [scored(marked=False, sheet=f"s{n}", halo=half) for n in range(6)]
-    assert repeat_sd("halo", steady) == 0.0
+    assert repeat_sd("halo", steady) == pytest.approx(0)
     assert not failing(Scores((*steady, scored(marked=True)), 6, 1, ()))
     restless = [scored(marked=False, sheet=f"r{n}", halo=half * (n % 2)) for n in range(6)]
     assert repeat_sd("halo", restless) == pytest.approx(half * 0.5477, rel=0.001)
@@ -82,7 +82,7 @@ def test_a_score_that_repeats_badly_needs_more_room() -> None:
 def test_the_repeatability_is_that_of_one_and_the_same_target() -> None:
     different = [scored(marked=False, sheet=str(n), option=key, ring=0.005 * KEYS.index(key))
                  for n in range(4) for key in KEYS]  # fmt: skip
-    assert repeat_sd("ring", different) == 0.0
+    assert repeat_sd("ring", different) == pytest.approx(0)
     assert repeat_sd("ring", different[:4]) == 0.0, "nothing is known from one sheet"
 
 

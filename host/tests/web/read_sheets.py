@@ -34,7 +34,7 @@ def reading(marks: str) -> Reading:
     for key in marks:
         left, top = TARGETS[key]
         cv2.ellipse(sheet, (left + 13, top + 9), (11, 7), 0, 0, 360, 20, -1, cv2.LINE_AA)
-    cv2.line(sheet, (BOX[0], BOX[3] + 12), (BOX[2], BOX[3] + 12), 0, 7)
+    cv2.line(sheet, (BOX[0], BOX[3] + 14), (BOX[2], BOX[3] + 14), 0, 7)
     return read_sheet([sheet.astype(np.uint8)], program())
 
 
