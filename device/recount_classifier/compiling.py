@@ -35,8 +35,9 @@ ANCHOR_PX, ANCHOR_SEARCH = 16, 9
 LANDMARK_PX, LANDMARK_SEARCH = 20, 6
 DETAIL_WIDTH, DETAIL_HEIGHT, DETAIL_SEARCH = 48, 32, 5
 LABEL_WIDTH, LABEL_HEIGHT = 96, 32
-REFERENCE_MARGIN = 48
-"""Ground kept round the contest's box, in pixels: marks and streaks are followed into it."""
+REFERENCE_MARGIN = 24
+"""Ground kept round the contest's box, in pixels (3 mm): lines and marks are followed into it. No wider: what
+stands beside the contest is nobody's business in its recount."""
 
 _ANCHORS, _LANDMARKS = 13, 9
 _WIDE_DETAILS = (8, 9)

@@ -275,10 +275,12 @@ def _box(
     crossing = strokes.touching(places.words) >= _WORD_TOUCH
     written = strokes.inside(places.writing) * MM2
     far = marking & crossing & _reaches_far(style, strokes, in_targets)
+    # Slivers of print that lies a little off are no writing; what crosses words is measured whole.
+    apart_from_print = in_box - strokes.inside(places.box & places.beside_print) * MM2
     return BoxMeasure(
         write_in_mm2=float(written[loose | marking].sum()),
         name_mm2=float(in_box[(loose & crossing) | far].max(initial=0.0)),
-        stray_mm2=float(in_box[loose].sum()),
+        stray_mm2=float(apart_from_print[loose].sum()),
         print_missing=evidence.gates.get("print_missing", 0.0),
         bare_mm2=_bare_px(style, present) * MM2,
         labels_covered=int(evidence.gates.get("labels_covered", 0.0)),

@@ -13,7 +13,7 @@ from recount_classifier.ground import GRAIN_PX, reference_of
 from recount_classifier.lines import Room, room_of
 from recount_classifier.marks import window_of, zones_of
 from recount_classifier.program import Style
-from recount_classifier.raster import Grey, averaged, both, dilated, not_above, ones
+from recount_classifier.raster import Grey, above, averaged, both, dilated, not_above, ones
 from recount_classifier.strokes import halved_mask
 
 Window = tuple[slice, slice]
@@ -56,6 +56,8 @@ class Places:
     box: Grey
     writing: Grey
     words: Grey
+    beside_print: Grey
+    """Within two pixels of where print may lie: ink here may be print that lies a little off."""
     room: Room
 
 
@@ -86,6 +88,7 @@ def places_of(style: Style) -> Places:
         box=halved_mask(box),
         writing=halved_mask(writing),
         words=halved_mask(_words(style, inside, box)),
+        beside_print=halved_mask(above(dilated(reference_of(style).print_mask, ones(5, 5)), 0)),
         room=room_of(reference_of(style).print_mask),
     )
 
