@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from device.tests.firmware.noise import under_noise
+from device.tests.world.feeder_model import random_days
 from device.tests.world.soak_days import clean_day, stuck_day
 from recount_world.board_process import interpreter
 from recount_world.errors import BoardError
@@ -45,10 +46,12 @@ PARTS: Mapping[str, Part] = {
     "clean": Part("clean sheets", 20_000, 500, clean_day),
     "stuck": Part("double and triple feeds", 10_000, 250, partial(stuck_day, blind=False)),
     "blind": Part("of them past a blind sensor", 2_000, 250, partial(stuck_day, blind=True)),
+    "random": Part("random sequences of events", 2_000, 50, random_days),
     "garbage": Part("bytes of garbage", 24_000_000, 1_000_000, garbage),
 }
 
 MUST_BE_ZERO = (
+    "sequences that break a rule",
     "false stops",
     "sheets elsewhere",
     "days without I9",

@@ -59,25 +59,33 @@ class Desk:
     """Feeds all sheets of the hopper, each to the exit that the rule says, and clears every stop by hand."""
 
     def __init__(
-        self, world: World, *, exit_of: Callable[[str], int] = by_number, lays_back: bool = True
+        self,
+        world: World,
+        *,
+        exit_of: Callable[[str], int] = by_number,
+        lays_back: bool = True,
+        verdict_after_us: int = 0,
     ) -> None:
         self.world = world
         self.done = False
         """The hopper is empty, and the board said so."""
-        self.counts_of_boots: list[tuple[int, ...]] = []
-        """What the board counted from each of its starts on, as told last."""
+        self._counts_of_boots: list[tuple[int, ...]] = []
+        """What the board counted from each of its starts on but the last, as told last."""
         self.landings: list[Landing] = []
         self.stops: list[Stop] = []
         self.connections = 0
-        self.by_hand = 0
-        """Sheets taken out of the path that the board had told as entered: I9's last term."""
+        self.by_hand: set[int] = set()
+        """Numbers of sheets taken out of the path that the board had told as entered: I9's last term."""
         self._counts: tuple[int, ...] = (0, 0, 0, 0, 0)
         self._exit_of = exit_of
         self._lays_back = lays_back
         self._received = b""
         self._sheet = 0
+        self._stopped_feed = -1
         self._pictured: Pictured = ()
         self._again_us: int | None = None
+        self._verdict_after_us = verdict_after_us
+        self._verdict_us: int | None = None
         self._link = Delivery(
             feeder_messages.VERSION,
             feeder_messages.TABLE_HASH,
@@ -106,13 +114,16 @@ class Desk:
                 elif event[0] == LOST:
                     self._again_us = None
             if self._again_us is not None and self.world.now_us >= self._again_us:
-                self._again_us = None
-                self._clear_path()
+                # Nobody reaches into a path that may move: stop it, then put right what `stopped` tells.
+                self._again_us = self.world.now_us + RETRY_US
+                self._say("halt")
+            if self._verdict_us is not None and self.world.now_us >= self._verdict_us:
+                self._verdict_us = None
+                self._judge()
             self.world.from_station(self._link.output(now_ms))
             limit_us = max(self._link.next_deadline_ms(now_ms) * 1000, self.world.now_us + 1)
-            if self._again_us is not None:
-                limit_us = min(limit_us, self._again_us)
-            limit_us = min(limit_us, until_us)
+            due = (self._again_us, self._verdict_us, until_us)
+            limit_us = min(limit_us, *(moment for moment in due if moment is not None))
             while not self._received and self.world.now_us < limit_us:
                 self.world.step(limit_us)
 
@@ -127,7 +138,8 @@ class Desk:
                 # The board may not see paper that lies between its sensors; a station knows of it.
                 self._clear_path()
             self._boot = boot
-            self._close_boot()
+            self._counts_of_boots.append(self._counts)
+            self._counts = (0, 0, 0, 0, 0)
         self._say("configure", **CONFIGURATION)
         self._say("ask")
 
@@ -141,7 +153,7 @@ class Desk:
             self._feed()
         elif name == "at_camera":
             self._pictured = self.world.hands.in_path()
-            self._say("divert", sheet=self._sheet, exit=self._exit_of(self._pictured[0]))
+            self._verdict_us = self.world.now_us + self._verdict_after_us
         elif name == "stopped":
             self._put_right(feeder_messages.STOP_REASONS[fields["reason"]], fields["sheet"])
         elif name == "report" and fields["state"] == feeder_messages.STOPPED:
@@ -150,16 +162,21 @@ class Desk:
             self._again_us = self.world.now_us + RETRY_US
 
     def _put_right(self, reason: str, number: int) -> None:
-        self.stops.append(Stop(reason, number, self.world.hands.in_path()))
+        if self._stopped_feed != self._sheet:  # a stop that stands is told again when one asks
+            self._stopped_feed = self._sheet
+            self.stops.append(Stop(reason, number, self.world.hands.in_path()))
         if reason == "hopper_empty" and not self.world.hands.in_hopper():
             self.done = True
-            self._close_boot()
             return
-        self.by_hand += number != 0
+        if number:
+            self.by_hand.add(number)
         self._clear_path()
 
+    def _judge(self) -> None:
+        self._say("divert", sheet=self._sheet, exit=self._exit_of(self._pictured[0]))
+
     def _feed(self) -> None:
-        self._again_us = None
+        self._again_us = self._verdict_us = None
         self._sheet += 1
         self._pictured = ()
         self._say("feed", sheet=self._sheet)
@@ -167,6 +184,7 @@ class Desk:
     def _clear_path(self) -> None:
         """Take all paper out of the path, lay it back on the hopper or aside, and ask the board to go on."""
         hands = self.world.hands
+        self._verdict_us = None
         self.world.touch()
         hands.take_path()
         hands.lay_back(hands.held() if self._lays_back else ())
@@ -175,13 +193,15 @@ class Desk:
         # The answer may get lost with the board: ask again until it says what is so.
         self._again_us = self.world.now_us + 3 * RETRY_US
 
-    def _close_boot(self) -> None:
-        self.counts_of_boots.append(self._counts)
-        self._counts = (0, 0, 0, 0, 0)
+    def resume(self) -> None:
+        """Go on with sheets that were laid on after the hopper was empty."""
+        if self.done:
+            self.done = False
+            self._clear_path()
 
     def counted(self) -> tuple[int, ...]:
         """Return what the board counted over all its starts, as far as it could tell: entries, then exits."""
-        return tuple(sum(counts) for counts in zip(*self.counts_of_boots, strict=True))
+        return tuple(sum(counts) for counts in zip(*self._counts_of_boots, self._counts, strict=True))
 
     def exits_counted(self) -> Counter[str]:
         """Return the board's counts of the bins, by name."""
@@ -190,4 +210,4 @@ class Desk:
     def i9_holds(self) -> bool:
         """Tell whether what came in is what went out and what hands took."""
         entries, *exits = self.counted()
-        return entries == sum(exits) + self.by_hand
+        return entries == sum(exits) + len(self.by_hand)
