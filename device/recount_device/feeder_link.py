@@ -7,6 +7,7 @@ something. The port is opened, and opened anew after any loss, from here.
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from struct import pack
 from typing import Protocol
 
 from recount_device.clock import Clock, Waitable
@@ -30,6 +31,8 @@ from recount_protocol.errors import MessageError
 RESEND_MS = 30
 KEEPALIVE_MS = 150
 DEAD_MS = 500
+FIRMWARE_PATIENCE_US = 2_000_000
+"""How long a board that is switched on together with the device may take until it tells its firmware."""
 REOPEN_MS = 500
 """How long after a loss the port is looked for again."""
 
@@ -65,7 +68,15 @@ class Said:
     counts: tuple[int, int, int, int, int] | None = None
 
 
-FeederEvent = Connected | Gone | Said
+@dataclass(frozen=True)
+class Identified:
+    """The board told which firmware it is; comes after `Connected`, before any report."""
+
+    firmware_hash: str
+    """64 hexadecimal digits: SHA-256 over the board's own files."""
+
+
+FeederEvent = Connected | Gone | Said | Identified
 
 
 class Feeder(Protocol):
@@ -118,6 +129,8 @@ class FeederLink:
         self._reopen_ms = 0
         self._pending: list[FeederEvent] = []
         self.damaged_messages = 0
+        self.firmware_hash = ""
+        """What the board told last of its firmware; empty before."""
 
     @property
     def waitable(self) -> Waitable:
@@ -176,10 +189,24 @@ class FeederLink:
         events, self._pending = self._pending, []
         return events
 
+    def await_firmware(self) -> None:
+        """Wait a while until the board has told its firmware; what it says meanwhile is kept for `poll`."""
+        until_us = self._clock.now_us() + FIRMWARE_PATIENCE_US
+        heard: list[FeederEvent] = []
+        readable = 0
+        while True:
+            heard += self.poll(readable)
+            if self.firmware_hash or self._clock.now_us() >= until_us:
+                break
+            self.flush()
+            readable = self._clock.wait(self, min(until_us, self.next_deadline_us()))
+        self._pending = heard + self._pending
+
     def _take(self, event: tuple[str, int] | tuple[str, bytes] | tuple[str, str]) -> None:
         kind, content = event
         if kind == CONNECTED and isinstance(content, int):
             self._pending.append(Connected(content))
+            self.send("identify")
         elif kind == PAYLOAD and isinstance(content, bytes):
             self._take_payload(content)
         elif kind in (LOST, REFUSED):
@@ -193,6 +220,10 @@ class FeederLink:
             self.damaged_messages += 1
             self._pending.append(Gone(sentence("feeder_unknown_words")))
             self._delivery.reset()
+            return
+        if name == "firmware":
+            self.firmware_hash = pack("<8I", *_numbers(fields["sha256"])).hex()
+            self._pending.append(Identified(self.firmware_hash))
             return
         counts = fields.pop("counts", None)
         numbers = {key: value for key, value in fields.items() if isinstance(value, int)}
@@ -229,6 +260,10 @@ def _decode(payload: bytes) -> tuple[str, dict[str, int | tuple[int, ...]]]:
     if feeder_messages.sender(name) != feeder_messages.FEEDER:
         raise MessageError(f"the feeder sends {name}, which only the station sends")
     return name, fields
+
+
+def _numbers(value: int | tuple[int, ...]) -> tuple[int, ...]:
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _five(counts: int | tuple[int, ...] | None) -> tuple[int, int, int, int, int] | None:

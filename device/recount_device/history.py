@@ -21,6 +21,8 @@ class Run:
     contest: str
     program_hash: bytes
     mode: str
+    software: str
+    firmware: str
 
 
 @dataclass
@@ -30,6 +32,9 @@ class History:
     run: Run | None = None
     batch: Batch | None = None
     """The open batch."""
+    software: str = ""
+    firmware: str = ""
+    """What the device and its board were at the last start or opening of a run."""
     last_batch: int = 0
     last_sheet: int = 0
     """The highest sheet number on record; numbers reserved but not on record are the journal's."""
@@ -42,11 +47,14 @@ class History:
     def take(self, record: Record) -> None:
         """Fold the next record."""
         body: Mapping[str, Any] = record.body
+        if "firmware" in body:
+            self.software, self.firmware = body["software"], body["firmware"]
         if "sheet" in body:
             self.last_sheet = max(self.last_sheet, body["sheet"])
         match record.kind:
             case "run_opened":
-                self.run = Run(record.run, body["precinct"], body["contest"], body["program"], body["mode"])
+                names = ("precinct", "contest", "program", "mode", "software", "firmware")
+                self.run = Run(record.run, *(body[name] for name in names))
             case "run_closed":
                 self.run = None
                 self.runs_ended.add(record.run)

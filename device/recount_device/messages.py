@@ -123,6 +123,12 @@ MESSAGES: Mapping[str, Text] = {
         "Release the stop button.",
         attention=True,
     ),
+    "other_release": Text(
+        "fault",
+        "{why} Nothing more is fed in it. Press End batch if a batch is open, "
+        "then end the run at the host and assign a new one.",
+        attention=True,
+    ),
     "disk_full": Text(
         "fault", "The device's disk is nearly full. Nothing is fed. Call the technician.", attention=True
     ),
@@ -144,6 +150,8 @@ SENTENCES: Mapping[str, str] = {
     "mode_refused": "Mode {mode} is refused: this release has no logic-and-accuracy gate. "
     "Only training runs are allowed.",
     "other_contest": "Run {run} cannot begin: its program is for the contest {contest}.",
+    "other_software": "The program of this device is not the one that run {run} was opened with.",
+    "other_firmware": "The firmware of the feeder is not the one that run {run} was opened with.",
     "batch_is_open": "The run cannot be ended: a batch is open. Press End batch first.",
     "settled_elsewhere": "Sheet {sheet} was not sent there: lay it on the hopper or in the tray NOT ACCEPTED,"
     " and settle it so.",

@@ -59,14 +59,16 @@ class Orders:
         store: Store,
         programs: Programs,
         software: str,
-        firmware: str,
     ) -> None:
         self._scribe = scribe
         self._passage = passage
         self._store = store
         self._programs = programs
         self._software = software
-        self._firmware = firmware
+        self._firmware = ""
+        """What the board's firmware is; empty before it was told."""
+        self._assigned: Mapping[str, Any] | None = None
+        """The run that waits for it."""
         self.program: Program | None = None
         """The program of the open run."""
         self.refusal = ""
@@ -86,6 +88,23 @@ class Orders:
     def obey(self, order: Order) -> None:
         """Do what the host orders, if it can be done now and was not done before."""
         self._obey_kind[order.kind](order.fields)
+
+    def take_firmware(self, firmware: str) -> None:
+        """Hear which firmware the board has; a run that waited for it is opened."""
+        self._firmware = firmware
+        assigned, self._assigned = self._assigned, None
+        if assigned is not None:
+            self._assign_run(assigned)
+
+    @property
+    def other_release(self) -> str:
+        """Why nothing more may be fed in the open run, in a sentence: it began with other programs."""
+        run = self._scribe.history.run
+        if run is None:
+            return ""
+        if run.software != self._software:
+            return sentence("other_software", run=run.run)
+        return sentence("other_firmware", run=run.run) if self._firmware not in ("", run.firmware) else ""
 
     def load_program(self) -> None:
         """Have the open run's program at hand: from the disk, else from the host."""
@@ -117,6 +136,9 @@ class Orders:
             self._open_run(fields)
 
     def _open_run(self, fields: Mapping[str, Any]) -> None:
+        if not self._firmware:
+            self._assigned = fields
+            return
         program = self._load(fields["program"])
         if program is None:
             return

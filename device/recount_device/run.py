@@ -27,6 +27,7 @@ from recount_device.host_link import HostLink
 from recount_device.host_session import Introduction
 from recount_device.identity import open_identity
 from recount_device.journal import Journal
+from recount_device.messages import message
 from recount_device.orders import Orders, Programs, Store
 from recount_device.panel import Message, Panel
 from recount_device.passage import Passage, ReadSheet
@@ -99,13 +100,13 @@ def make_station(
     read: ReadSheet,
 ) -> Station:
     """Put the station together and write down that the device has started, and what it found."""
-    software, firmware = software_hash(), firmware_name()
+    software = software_hash()
     scribe = Scribe(journal, host)
     passage = Passage(scribe, feeder, parts.camera, parts.clock, read)
-    orders = Orders(scribe, passage, store, host, software, firmware)
+    orders = Orders(scribe, passage, store, host, software)
     started = {
         "software": software,
-        "firmware": firmware,
+        "firmware": firmware_name(feeder.firmware_hash),
         "boot": new_boot_id(),
         "note": _start_note(scribe, passage),
     }
@@ -183,18 +184,25 @@ def run_device(config: Config, *, as_json: bool) -> None:
     """Run the device until a signal tells it to stop."""
     make_folder(config.folder)
     identity = open_identity(config.folder)
-    software, firmware = software_hash(), firmware_name()
     signals = _Signals()
     with ExitStack() as stack:
         stack.enter_context(signals.heard())
         journal = Journal(config.folder, identity)
         stack.callback(journal.close)
-        introduction = Introduction(identity.device, config.name, identity.public_key, software, firmware)
-        host = HostLink(journal.path, introduction, config.host)
         parts = stack.enter_context(open_parts(config))
         parts.panel = PrintingPanel(parts.panel, as_json=as_json)
         feeder = FeederLink(parts.clock, parts.find_feeder)
         stack.callback(feeder.close)
+        parts.panel.show(message("starting"))
+        feeder.await_firmware()
+        introduction = Introduction(
+            identity.device,
+            config.name,
+            identity.public_key,
+            software_hash(),
+            firmware_name(feeder.firmware_hash),
+        )
+        host = HostLink(journal.path, introduction, config.host)
         store = ProgramStore(config.folder)
         station = make_station(config, journal, parts, feeder, host, store, read_sheet)
         host.start()

@@ -49,9 +49,18 @@ def states_of(name: str, device: str, history: History) -> dict[str, Any]:
     return {
         "name": name,
         "device": device,
+        "software": history.software,
+        "firmware": history.firmware,
         "run": None
         if run is None
-        else {"run": run.run, "precinct": run.precinct, "contest": run.contest, "mode": run.mode},
+        else {
+            "run": run.run,
+            "precinct": run.precinct,
+            "contest": run.contest,
+            "mode": run.mode,
+            "software": run.software,
+            "firmware": run.firmware,
+        },
         "batch": None if batch is None else batch.number,
         "batches_voided": sorted(history.batches_voided),
         "sheets_whose_place_is_not_known": doubts,
@@ -71,6 +80,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     run_state = states["run"]
     print(f"device     {config.name} ({identity.device})")
+    print(f"software   {states['software']}")
+    print(f"firmware   {states['firmware']}")
     print(f"run        {run_state['run'] + ' for ' + run_state['precinct'] if run_state else 'none'}")
     print(f"mode       {run_state['mode'] if run_state else '-'}")
     print(f"batch      {'open: ' + str(states['batch']) if states['batch'] else 'none is open'}")

@@ -25,6 +25,10 @@ def software_hash() -> str:
     return total.hexdigest()
 
 
-def firmware_name() -> str:
-    """Return what the board's hello proves of its firmware: protocol version and message table."""
-    return f"feeder protocol {feeder_messages.VERSION} table {feeder_messages.TABLE_HASH:08x}"
+def firmware_name(firmware_hash: str) -> str:
+    """Return how the records name a firmware: the hash that the board tells, and what its hello proves.
+
+    Without a hash, because no board was there to be asked, only the table that any board must have.
+    """
+    spoken = f"feeder protocol {feeder_messages.VERSION} table {feeder_messages.TABLE_HASH:08x}"
+    return f"{firmware_hash} {spoken}" if firmware_hash else f"no board yet, {spoken}"

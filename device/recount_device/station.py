@@ -14,7 +14,7 @@ from recount_device.batch import Batch
 from recount_device.clock import Clock
 from recount_device.config import Config
 from recount_device.errors import NotAllowed
-from recount_device.feeder_link import Connected, Feeder, FeederEvent, Gone, Said
+from recount_device.feeder_link import Connected, Feeder, FeederEvent, Gone, Identified, Said
 from recount_device.feeder_words import Report, command_name, exit_name, report_from, stop_name
 from recount_device.messages import STOP_SENTENCES, message, sentence
 from recount_device.orders import Order, Orders
@@ -22,6 +22,7 @@ from recount_device.panel import Message, Panel
 from recount_device.passage import Passage
 from recount_device.reasons import PATH_REASONS, sentence_of
 from recount_device.scribe import Scribe
+from recount_device.software import firmware_name
 
 IDLE_US = 50_000
 """The longest wait: how soon an order of the host is heard."""
@@ -174,6 +175,7 @@ class Station:
             or self._why_void
             or self._feeder_state != "ready"
             or self._orders.program is None
+            or self._orders.other_release
         ):
             return False
         if batch.fed >= self._config.batch_sheets:
@@ -202,6 +204,8 @@ class Station:
                 self._in_line = False
                 self._wanted = ""
                 self._begins = False
+            case Identified(firmware_hash):
+                self._orders.take_firmware(firmware_name(firmware_hash))
             case Said():
                 if event.counts is not None:
                     self._scribe.count(event.counts)
@@ -281,7 +285,7 @@ class Station:
             return False
         if self._passage.ask is not None:
             return button == "confirm"
-        if self._why_void:
+        if self._why_void or (button != "end_batch" and self._orders.other_release):
             return False
         if button == "end_batch":
             return self._scribe.batch is not None
@@ -309,7 +313,7 @@ class Station:
         self._begins = False
         if batch is None:
             run = self._scribe.history.run
-            if run is None or not self._host.present:
+            if run is None or not self._host.present or self._orders.other_release:
                 return
             self._orders.batch_was_voided = False
             self._orders.refusal = ""
@@ -352,7 +356,7 @@ class Station:
             return message("stopping")
         if self._scribe.batch is not None:
             return self._message_of_trouble() or self._message_of_question() or self._message_in_batch()
-        return self._message_of_trouble() or self._message_between_batches()
+        return self._message_of_trouble() or self._message_of_host() or self._message_between_batches()
 
     def _message_of_trouble(self) -> Message | None:
         doubt = self._passage.doubt
@@ -379,6 +383,8 @@ class Station:
         return shown if ask is None else replace(shown, key=message(ask.step.value).key, sheet=ask.sheet)
 
     def _message_in_batch(self) -> Message:
+        if self._orders.other_release and not self._passage.in_motion:
+            return message("other_release", why=self._orders.other_release)
         if self._orders.program is None:
             return message("program_awaited")
         if self._why_paused in ("hopper_empty", "batch_full", "disk_full"):
@@ -389,15 +395,18 @@ class Station:
             return message("paused", why=_why(self._why_paused))
         return message("feeding")
 
-    def _message_between_batches(self) -> Message:
+    def _message_of_host(self) -> Message | None:
         if self._host.refusal:
             return message("host_refuses", why=self._host.refusal)
         if self._orders.refusal:
             return message("order_refused", why=self._orders.refusal)
-        if not self._host.present:
-            return message("no_host")
+        return None if self._host.present else message("no_host")
+
+    def _message_between_batches(self) -> Message:
         if self._scribe.history.run is None:
             return message("no_run")
+        if self._orders.other_release:
+            return message("other_release", why=self._orders.other_release)
         if self._orders.program is None:
             return message("program_awaited")
         return message("after_void" if self._orders.batch_was_voided else "press_start")

@@ -21,7 +21,7 @@ from recount_device.camera import Page
 from recount_device.clock import Waitable
 from recount_device.config import Config
 from recount_device.errors import CameraFault, OperatorError
-from recount_device.feeder_link import Connected, FeederEvent, Said
+from recount_device.feeder_link import Connected, FeederEvent, Identified, Said
 from recount_device.host_session import Received
 from recount_device.identity import open_identity
 from recount_device.journal import Journal, JournalReader
@@ -82,6 +82,7 @@ class Machine:
     bins: dict[str, list[Paper]] = field(default_factory=lambda: {name: [] for name in EXITS})
     path: Paper | None = None
     boot: int = 71
+    firmware_hash: str = "f1" * 32
     state: str = "unconfigured"
     stop_reason: str = "none"
     sheet: int = 0
@@ -241,6 +242,7 @@ class BenchFeeder:
         self.sent: list[tuple[str, dict[str, int]]] = []
         self.fail_at_send: Callable[[str, dict[str, int]], None] = lambda _name, _fields: None
         self._boot = 0
+        self.answers = True
         self.written_bytes = 0
 
     @property
@@ -254,9 +256,11 @@ class BenchFeeder:
         return 0
 
     def poll(self, readable: int) -> list[FeederEvent]:  # noqa: ARG002  as the protocol has it
+        if not self.answers:
+            return []
         if self._boot != self.machine.boot:
             self._boot = self.machine.boot
-            return [Connected(self._boot)]
+            return [Connected(self._boot), Identified(self.machine.firmware_hash)]
         events: list[FeederEvent] = list(self.machine.said)
         self.machine.said.clear()
         return events
@@ -352,6 +356,7 @@ class BenchHost:
     def __init__(self) -> None:
         self.present = True
         self.refusal = ""
+        self.incompatible = ""
         self.states: list[tuple[str, str]] = []
         self.programs_wanted: list[bytes] = []
         self._orders: list[Received] = []
@@ -422,6 +427,7 @@ class Bench:
         self.host = BenchHost()
         self.store = BenchStore()
         self.free_bytes = 10**12
+        self.software = "software"
         self.laid_in_tray: Paper | None = None
         """What the operator laid in the tray, but could not confirm yet."""
         self.config = Config(
@@ -439,7 +445,7 @@ class Bench:
         self.panel = BenchPanel()
         scribe = Scribe(self.journal, self.host)
         self.passage = Passage(scribe, self.feeder, self.camera, self.clock, self.camera.read)
-        orders = Orders(scribe, self.passage, self.store, self.host, "software", "firmware")
+        orders = Orders(scribe, self.passage, self.store, self.host, self.software)
         self.station = Station(
             self.config, scribe, self.passage, orders, self.feeder, self.panel, self.host, self.clock,
             free=lambda _folder: self.free_bytes,

@@ -3,6 +3,7 @@
 import os
 import pty
 import select
+import struct
 import tty
 from collections.abc import Iterator
 
@@ -10,7 +11,7 @@ import pytest
 
 from recount_device.clock import Waitable
 from recount_device.errors import LinkLost
-from recount_device.feeder_link import Connected, FeederEvent, FeederLink, Gone, Said
+from recount_device.feeder_link import Connected, FeederEvent, FeederLink, Gone, Identified, Said
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import PAYLOAD, Delivery
 
@@ -43,6 +44,8 @@ class Board:
         self.delivery = Delivery(
             feeder_messages.VERSION, table_hash, boot, feeder_messages.MAX_PAYLOAD_BYTES, resend_ms=30
         )
+        self.firmware = b""
+        """What it tells of itself, 32 bytes; without them it tells nothing."""
         self.heard: list[str] = []
 
     def exchange(self, now_ms: int) -> int:
@@ -52,7 +55,12 @@ class Board:
             data = b""
         for kind, payload in self.delivery.receive(data, now_ms):
             if kind == PAYLOAD and isinstance(payload, bytes):
-                self.heard.append(feeder_messages.decode(payload)[0])
+                name = feeder_messages.decode(payload)[0]
+                if name != "identify":
+                    self.heard.append(name)
+                elif self.firmware:
+                    numbers = struct.unpack("<8I", self.firmware)
+                    self.delivery.send(feeder_messages.encode("firmware", sha256=numbers))
         return os.write(self.far, self.delivery.output(now_ms))
 
     def unplug(self) -> None:
@@ -176,3 +184,28 @@ def test_a_message_that_no_board_says_ends_the_connection(bench: Bench, payload:
     events = bench.run(100)
     assert "install its firmware again" in " ".join(event.why for event in events if isinstance(event, Gone))
     assert bench.link.damaged_messages == 1
+
+
+def test_the_board_is_asked_for_its_firmware_and_its_words_are_kept(bench: Bench) -> None:
+    board = bench.boards[0]
+    board.firmware = bytes(range(32))
+    wait = bench.clock.wait
+
+    def wait_and_answer(port: Waitable, until_us: int) -> int:
+        wait(port, min(until_us, bench.clock.us + 5000))
+        if board.exchange(bench.clock.us // 1000):
+            arrived(bench.link.fileno())
+        return port.in_waiting()
+
+    bench.clock.wait = wait_and_answer
+    bench.link.await_firmware()
+    assert bench.link.firmware_hash == bytes(range(32)).hex()
+    assert bench.link.poll(0) == [Connected(BOARD_BOOT), Identified(bytes(range(32)).hex())]
+
+
+def test_a_device_without_a_board_starts_all_the_same(bench: Bench) -> None:
+    bench.board = None
+    bench.link.await_firmware()
+    assert bench.link.firmware_hash == ""
+    assert 2_000_000 <= bench.clock.us < 3_000_000
+    assert any(isinstance(event, Gone) for event in bench.link.poll(0))

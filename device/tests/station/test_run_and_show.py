@@ -54,11 +54,21 @@ def test_show_tells_states_and_no_figure(
     a_day: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     states: dict[str, Any] = json.loads(shown(tmp_path, capsys, "--json"))
-    assert states["run"] == {"run": "r1", "precinct": "101", "contest": "governor", "mode": "training"}
+    assert states["firmware"].startswith("f1" * 32)
+    assert states["run"] == {
+        "run": "r1",
+        "precinct": "101",
+        "contest": "governor",
+        "mode": "training",
+        "software": states["software"],
+        "firmware": states["firmware"],
+    }
     assert (states["batch"], states["sheets_whose_place_is_not_known"]) == (1, [3])
     assert set(states) == {
         "name",
         "device",
+        "software",
+        "firmware",
         "run",
         "batch",
         "batches_voided",
@@ -71,6 +81,7 @@ def test_show_reads_well(a_day: Bench, tmp_path: Path, capsys: pytest.CaptureFix
     assert "in doubt   sheet 3" in text
     assert "run        r1 for 101" in text
     assert "overvote" not in text
+    assert "firmware   " + "f1" * 32 in text
 
 
 def test_show_works_while_the_device_runs(
