@@ -32,6 +32,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("program build", "programs.build", "build a contest program from blank ballots"),
     Command("program add", "commands.program_add", "take a contest program into the ledger"),
     Command("run assign", "commands.run_assign", "tell a device to scan a precinct"),
+    Command("run end", "commands.run_end", "end a device's run before its precinct is finished"),
     Command("show", "commands.show", "say where each precinct stands and what to do next"),
     Command("log", "commands.log", "tell every act in order, who did it and what it means"),
     Command("count enter", "commands.count_enter", "enter what one person counted by hand, blind"),

@@ -1,6 +1,8 @@
 """`recount-host count enter`: one person enters what they counted by hand, blind."""
 
 import argparse
+import getpass
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,8 +18,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("precinct", metavar="PRECINCT", help="the precinct's id in the order")
     what = "; ".join(f"{letter}: {meaning}" for letter, meaning in LETTERS.items())
-    parser.add_argument("letter", choices=tuple(LETTERS), help=what)
-    parser.add_argument("value", metavar="NUMBER", help="the number of sheets counted, in digits")
+    parser.add_argument("letter", metavar="LETTER", choices=tuple(LETTERS), help=what)
+    parser.add_argument(
+        "value",
+        nargs="?",
+        metavar="NUMBER",
+        help="the number of sheets counted, in digits; left out: asked for, and not shown on the screen",
+    )
     add_data(parser)
     add_by(parser, "once: each person enters alone")
     add_json(parser)
@@ -25,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Enter the count; the answer says only whether the two persons agree, never a figure."""
-    value = _sheets(args.value)
+    value = _sheets(args.value) if args.value is not None else _typed_unseen()
 
     def body(facts: Facts) -> Mapping[str, Any]:
         state = fold(facts, args.precinct)
@@ -46,6 +53,23 @@ def run(args: argparse.Namespace) -> int:
         {"precinct": args.precinct, "letter": args.letter, "attempt": attempt, "standing": standing},
     )
     return 0
+
+
+def _typed_unseen() -> int:
+    """Return the number typed at the terminal, twice because nobody sees it.
+
+    On the command line it would stand on the screen, and in the shell's history, when the other side comes.
+    """
+    if not sys.stdin.isatty():
+        raise BadEntry("say the number of sheets counted: count enter PRECINCT LETTER NUMBER")
+    try:
+        first = _sheets(getpass.getpass("Number of sheets (it is not shown): "))
+        again = _sheets(getpass.getpass("The same once more: "))
+    except EOFError:
+        raise BadEntry("no number was typed: nothing is entered") from None
+    if again != first:
+        raise BadEntry("two different numbers were typed: nothing is entered, begin again")
+    return first
 
 
 def _sheets(text: str) -> int:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recount_host.commands.desk import add_by, add_data, adopt_order, persons
 from recount_host.ledger.ledger import open_ledger
+from recount_host.order import read_order
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +18,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Take the order into the ledger, which is made when there is none."""
     by = persons(args)
+    read_order(Path(args.order))  # a wrong file must not leave an empty ledger behind
     with open_ledger(Path(args.data), create=True) as ledger:
         adopt_order(ledger, Path(args.order), by)
     print(f"the ledger in {args.data} works under the order {args.order}")

@@ -17,7 +17,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", required=True, metavar="NAME|ID", help="the device, by name or id")
     parser.add_argument("--program", required=True, metavar="FILE", help="the contest program file")
     parser.add_argument(
-        "--mode", required=True, choices=MODES, help="what the run is for; live is not armed yet"
+        "--mode", required=True, choices=MODES, help="what the run is for; this release takes training alone"
     )
     add_data(parser)
     add_by(parser)

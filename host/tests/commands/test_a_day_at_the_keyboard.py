@@ -224,6 +224,60 @@ def test_finish_scanning_is_refused_while_a_batch_is_open_and_the_run_goes_on(ke
         assert not [act for act in ledger.acts() if act.kind == "run_ended"]
 
 
+class Terminal:
+    """A terminal at which these lines are typed, unseen."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+        self.lines = list(lines)
+        monkeypatch.setattr("sys.stdin", self)
+        monkeypatch.setattr("getpass.getpass", self.typed)
+
+    def isatty(self) -> bool:
+        return True
+
+    def typed(self, _prompt: str) -> str:
+        if not self.lines:
+            raise EOFError
+        return self.lines.pop(0)
+
+
+def test_a_count_left_out_is_typed_unseen_and_twice(
+    keyboard: Keyboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keyboard.start()
+    Terminal(monkeypatch, "12", "12")
+    assert "one person" in keyboard.do("count", "enter", "101", "H", *ANN)
+    assert "locked" in keyboard.do("count", "enter", "101", "H", "12", *BOB)
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (("12", "13"), "two different numbers"),
+        (("twelve",), "digits only"),
+        (("12",), "no number was typed"),
+    ],
+)
+def test_a_count_typed_unseen_and_wrong_is_not_entered(
+    keyboard: Keyboard, monkeypatch: pytest.MonkeyPatch, lines: tuple[str, ...], says: str
+) -> None:
+    keyboard.start()
+    Terminal(monkeypatch, *lines)
+    assert says in keyboard.refused("count", "enter", "101", "H", *ANN)
+    with open_ledger(keyboard.data) as ledger:
+        assert not [act for act in ledger.acts() if act.kind == "count_entered"]
+
+
+def test_a_count_left_out_where_nobody_can_type_is_asked_for(keyboard: Keyboard) -> None:
+    keyboard.start()
+    assert "say the number" in keyboard.refused("count", "enter", "101", "H", *ANN)
+
+
+def test_a_wrong_order_file_leaves_no_ledger_behind(keyboard: Keyboard) -> None:
+    assert "cannot be read" in keyboard.refused("order", "set", "absent.toml", *CLERK)
+    assert not keyboard.data.exists()
+
+
 def test_a_precinct_of_which_nothing_was_fed_is_finished_only_on_purpose(keyboard: Keyboard) -> None:
     keyboard.start()
     keyboard.assign()
@@ -245,6 +299,17 @@ def test_a_withheld_record_is_named_and_no_figure_is_shown(keyboard: Keyboard) -
         ledger.add_records([item for n, item in enumerate(keyboard.device.signed(), 1) if n != 6])
     assert "record 6 of alpha did not arrive" in keyboard.refused("finish-scanning", "101", *CLERK)
     assert "record 6 of alpha did not arrive" in keyboard.do("show")
+
+
+def test_a_run_is_ended_and_the_precinct_given_anew(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.scan()
+    assert "no more" in keyboard.do("run", "end", "101", "--device", "alpha", *CLERK)
+    assert "no open run" in keyboard.refused("run", "end", "101", "--device", "alpha", *CLERK)
+    words = ("run", "assign", "101", "--device", "alpha", "--program", str(keyboard.program))
+    assert keyboard.ask(*words, "--mode", "training", *CLERK)["run"] == "101-2"
+    assert "batch 1 of alpha: closed" in keyboard.do("show", "101")
 
 
 def test_a_batch_is_voided_by_both_sides_and_run_again(keyboard: Keyboard) -> None:
