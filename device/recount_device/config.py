@@ -5,7 +5,7 @@ folder = "table-3"               # journal, key and programs; beside DEVICE.toml
 feeder = "serial:/dev/ttyAMA0"   # or "simulated:SOCKET" of `recount-device simulate`
 camera = "picamera2"             # or "simulated:SOCKET"
 panel = "gpio"                   # or "simulated:SOCKET"
-host = "tcp://192.0.2.10:7411"   # or "serial:/dev/serial/by-id/..."
+host = "serial:/dev/ttyUSB0"     # or "serial:usb:NUMBER"; "tcp://127.0.0.1:7411" on the host's own machine
 batch_sheets = 400               # a batch gets no more sheets than this; may be left out
 
 [path]                           # the feeder's numbers; each may be left out
