@@ -33,6 +33,10 @@ test: lint browser  ## all checks and tests
 rig-soak: $(ENVIRONMENT)  ## the firmware through long days: double feeds, noise, garbage (SHARE=0.1: a tenth of it)
 	@$(BIN)/python -m firmware_tests.soak --share $(or $(SHARE),1)
 
+.PHONY: throughput
+throughput: $(ENVIRONMENT)  ## how fast a precinct is scanned, and what the station's work on a sheet is made of
+	@$(BIN)/python -m firmware_tests.throughput --sheets $(or $(SHEETS),1000)
+
 .PHONY: lint
 lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
 	@$(BIN)/ruff check --quiet .

@@ -1,0 +1,140 @@
+"""`make throughput`: a precinct of many sheets through firmware, stations, classifier and host.
+
+All are processes, as in a recount. Prints how many sheets a minute of wall time were scanned, and the
+station's own work on a sheet with its parts, at the median: from the moment at which it hears that the sheet
+rests under the camera to the divert command.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from firmware_tests.day import Day, DayError, Table, wait_until
+from firmware_tests.demo import FAIRVIEW, MACHINE, WORK, build_program, order_of
+from firmware_tests.timed_station import PARTS
+from recount_ballots.deck import Deck, read_deck
+from recount_ballots.errors import BallotError
+from recount_ballots.render import MM_PER_INCH, picture_name, render_deck
+from recount_world.errors import WorldGone
+
+GOAL_SHEETS_A_MINUTE = 300
+GOAL_OWN_WORK_MS = 60
+LOOK_S = 0.5
+MEANING = {
+    "whole": "the station's own work on a sheet",
+    "capture": "the picture, as it comes from the simulated camera",
+    "read": "both steps of reading",
+    "png": "the crop as PNG",
+    "journal": "the record on the disk",
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Measure and print; 1 where a goal is missed."""
+    parser = argparse.ArgumentParser(prog="make throughput", description="How fast a precinct is scanned.")
+    parser.add_argument("--sheets", type=int, default=1000, help="sheets of the precinct (default: 1000)")
+    parser.add_argument(
+        "--devices", type=int, default=os.cpu_count() or 1, help="devices (default: one a core)"
+    )
+    options = parser.parse_args(words)
+    if not 1 <= options.devices <= options.sheets:
+        parser.error("at least one device, and a sheet for each")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            seconds, times = measure(Path(folder), options.sheets, options.devices)
+    except (DayError, BallotError, WorldGone, OSError) as error:
+        print(f"throughput: {error}", file=sys.stderr)
+        return 2
+    return tell(options.sheets, options.devices, seconds, times)
+
+
+def measure(folder: Path, sheets: int, devices: int) -> tuple[float, dict[str, list[float]]]:
+    """Scan a precinct; return the seconds from assignment to the last closed batch, and the parts' times."""
+    deck = read_deck(FAIRVIEW)
+    pictures = WORK / FAIRVIEW.name
+    render_deck(FAIRVIEW, pictures)
+    with Day(folder, order_of(deck), build_program(folder, deck)) as day:
+        day.open_host()
+        names = [f"device-{number}" for number in range(1, devices + 1)]
+        stack = precinct(deck, pictures, sheets)
+        for number, name in enumerate(names):
+            add_timed_table(day, name, stack[number::devices])
+        day.count(deck.precinct, "H", sheets)
+        begin = time.monotonic()
+        day.assign(deck.precinct, *names)
+        wait_until("all sheets are scanned", lambda: scanned(day, deck.precinct), 1800, LOOK_S)
+        seconds = time.monotonic() - begin
+        for table in day.tables.values():
+            table.station.stop()
+        return seconds, joined(folder / name / "times.json" for name in names)
+
+
+def precinct(deck: Deck, pictures: Path, sheets: int) -> list[Mapping[str, object]]:
+    """Return the deck's sheets that end in a pile the first time, again and again, as so many sheets."""
+    usable = [
+        one for one in deck.sheets if not one.fault and set(one.truth.fates) <= {"counted", "set_aside"}
+    ]
+    return [
+        {
+            "id": f"{number:05d}",
+            "front": str((pictures / picture_name(sheet, "front")).absolute()),
+            "turned": sheet.turned,
+            "length_mm": round(deck.ballots.designs[sheet.style].height_in * MM_PER_INCH, 1),
+        }
+        for number, sheet in ((number, usable[number % len(usable)]) for number in range(sheets))
+    ]
+
+
+def add_timed_table(day: Day, name: str, sheets: Sequence[Mapping[str, object]]) -> Table:
+    """Start a device whose station has a stopwatch."""
+    table = day.add_table(name, sheets, duplex=False, world=MACHINE)
+    table.station.stop()
+    own = (str(table.folder / "DEVICE.toml"), str(table.folder / "times.json"))
+    table.station.words = (sys.executable, "-m", "firmware_tests.timed_station", *own)
+    table.station.start()
+    return table
+
+
+def scanned(day: Day, precinct_id: str) -> bool:
+    """Tell whether every hopper is empty and every batch closed."""
+    for table in day.tables.values():
+        table.station.check()
+        table.world.check()
+    if any(table.control.positions()["hopper"] for table in day.tables.values()):
+        return False
+    standing = [batch["standing"] for batch in day.batches(precinct_id)]
+    return bool(standing) and "open" not in standing
+
+
+def joined(files: Iterable[Path]) -> dict[str, list[float]]:
+    """Return the parts' times of all stations."""
+    times: dict[str, list[float]] = {part: [] for part in PARTS}
+    for file in files:
+        for part, values in json.loads(file.read_text(encoding="utf-8")).items():
+            times[part] += values
+    return times
+
+
+def tell(sheets: int, devices: int, seconds: float, times: Mapping[str, list[float]]) -> int:
+    """Print the figures; return 1 where a goal is missed."""
+    rate = 60 * sheets / seconds
+    cores = os.cpu_count()
+    print(f"{sheets} sheets on {devices} devices in {seconds:.0f} s of wall time, {cores} cores:")
+    print(f"{rate:8.0f}     sheets a minute (goal {GOAL_SHEETS_A_MINUTE})")
+    for part in PARTS:
+        values = sorted(times[part])
+        slow = values[int(len(values) * 0.95)]
+        goal = f" (goal {GOAL_OWN_WORK_MS})" if part == "whole" else ""
+        print(f"{statistics.median(values):8.1f} ms  {MEANING[part]}{goal}; 95 % within {slow:.1f} ms")
+    own_ms = statistics.median(times["whole"])
+    return int(rate < GOAL_SHEETS_A_MINUTE or own_ms > GOAL_OWN_WORK_MS)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
