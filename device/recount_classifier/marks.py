@@ -25,6 +25,8 @@ _SHAPE_POWER = 3.0
 _GROUND_TONE = 0.08
 """Ink below this is paper grain."""
 _PARTED_PX = 4
+_EDGES_PX = 3
+"""Blurred edges of a stroke, both sides together: they make a dot wider, but are no length."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +79,7 @@ class Marks:
     spot_px: Values
     """Ink pixels in core and ring of the largest connected spot there."""
     span: Values
-    """Longest extent of one spot inside the target, as a share of the target's width."""
+    """Longest extent of one spot inside the target without its edges, as a share of the target's width."""
     body: Values
     """Share of the ink in core and ring left when a pixel is taken off every edge: a hair has none."""
 
@@ -130,7 +132,7 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
     areas = np.bincount(labels[column > 0], minlength=len(stats))[1:]
     owners = some[stats[1:, 1] // pitch]
     np.maximum.at(spot, owners, areas.astype(np.float32))
-    extents = np.hypot(stats[1:, 2], stats[1:, 3]) / target_width
+    extents = np.hypot(*np.maximum(stats[1:, 2:4] - _EDGES_PX, 0).T) / target_width
     np.maximum.at(span, owners, extents.astype(np.float32))
     return spot, span, body
 
