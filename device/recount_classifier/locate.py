@@ -228,10 +228,27 @@ def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | R
     for placements in _rungs(pages, program):
         outcome = _best_of(pages, placements, program)
         if isinstance(outcome, Evidence):
+            if any(
+                _bears_it(page, program)
+                for page in pages[: outcome.side_index] + pages[outcome.side_index + 1 :]
+            ):
+                return _refused("two_sheets", outcome.gates)
             return outcome
         if outcome.reasons != _UNCONFIRMED:
             return _unless_mirrored(pages, placements[0], program, outcome)
     return _unknown(pages, program)
+
+
+def _bears_it(page: Page, program: Program) -> bool:
+    """Return whether the other side bears the contest too: no sheet does, two that lie back to back do."""
+    limits = program.thresholds
+    for style in program.styles:
+        for guess in _guesses(page.image, style.width, style.height)[0]:
+            placed = _place(page, 0, style.paths[0].anchors, guess, ANCHOR_SEARCH, limits)
+            refined = _refine(page, 0, style, placed[1], limits) if placed is not None else None
+            if refined is not None and not prove(style, program, refined.votes, refined.fit, {}):
+                return True
+    return False
 
 
 _UNCONFIRMED = ("distorted",)

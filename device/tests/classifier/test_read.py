@@ -90,6 +90,16 @@ def test_both_sides_of_a_sheet_may_be_given(reader: Reader) -> None:
         assert json.loads(out[0])["choices"] == ["I"]
 
 
+def test_two_sheets_back_to_back_are_not_counted_as_one(reader: Reader) -> None:
+    one, other = reader.save("1.png", marked("I")), reader.save("2.png", marked("R"))
+    turned = reader.save("3.png", np.ascontiguousarray(marked("R")[::-1, ::-1]))
+    for sheet in (f"{one},{other}", f"{other},{one}", f"{one},{turned}", f"{one},{one}"):
+        code, out, _ = reader.give(sheet, "--json")
+        reading = json.loads(out[0])
+        assert code == 0
+        assert (reading["fate"], reading["choices"], reading["reasons"]) == ("returned", [], ["two_sheets"])
+
+
 @pytest.mark.parametrize("sheet", [np.full((2200, 1700), 255, np.uint8), marked("D")[:, ::-1]])
 def test_what_is_no_ballot_of_this_style_is_not_accepted(reader: Reader, sheet: Grey) -> None:
     reading = reader.read(np.ascontiguousarray(sheet))
