@@ -15,6 +15,8 @@ Points = NDArray[np.float64]
 
 _FRACTION_BITS = 4
 """Lines are placed to a sixteenth of a pixel."""
+_MOST_DASHES = 2000
+"""In one line: a registration that is far off may make it endless."""
 
 
 def plain(width: int, height: int, colour: Colour) -> Picture:
@@ -62,7 +64,7 @@ def dashed(
     ring = np.concatenate([points, points[:1]])
     places = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(ring, axis=0).T))])
     total = float(places[-1])
-    count = max(3, round(total / (dash_px + gap_px)))
+    count = min(_MOST_DASHES, max(3, round(total / (dash_px + gap_px))))
     share = dash_px / (dash_px + gap_px)
     pieces: list[Points] = []
     for index in range(count):

@@ -25,6 +25,8 @@ _HATCH_STEP_PX = 9
 _SLACK_PX = 3.0
 """Blank pixels round the contest's box that are shown too: a rule on its edge is seen whole."""
 _EDGE_POINTS = 12
+_FAR_PX = 1e5
+"""Beyond every picture; stored evidence may hold a registration that leads further."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +104,7 @@ def _turned(points: Points, quarters: int, shape: tuple[int, int]) -> Points:
     height, width = shape
     x, y = points[:, 0], points[:, 1]
     moved = ((x, y), (y, width - 1 - x), (width - 1 - x, height - 1 - y), (height - 1 - y, x))[quarters]
-    return np.column_stack(moved)
+    return np.clip(np.column_stack(moved), -_FAR_PX, _FAR_PX)
 
 
 def _hatched(picture: Grey, edge: Points) -> Grey:

@@ -32,7 +32,7 @@ _KEPT_PICTURES = 24
 """Explained pictures that are kept to be shown again; some 0.7 MB each."""
 
 
-_UNUSABLE = (ClassifierError, KeyError, ValueError, cv2.error)
+_UNUSABLE = (ClassifierError, KeyError, ValueError, ArithmeticError, cv2.error)
 """What unusable evidence or pictures raise; a signed record does not make them usable."""
 
 

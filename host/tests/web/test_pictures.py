@@ -133,6 +133,15 @@ def test_evidence_that_cannot_be_used_still_shows_the_crop(site: Site, changed: 
     assert pictures == [png_of("DR")]
 
 
+@pytest.mark.parametrize("size", [1e-9, 40.0, 1e7, 1e15])
+def test_a_registration_far_off_is_drawn_or_not_but_never_an_error(site: Site, size: float) -> None:
+    far = [size * number for number in (1, 9, -7, 5, 3, 2, 4, 8, -6, 1, 2, 3)]
+    site.fill(with_open_notices(a_day(registrations=[far, far])))
+    give_program(site)
+    _, (picture,) = notices_of(site)
+    assert pixels(picture).size > 0
+
+
 def test_a_style_that_the_program_lacks_is_said(site: Site) -> None:
     day = a_day()
     device = day.device("alpha")
