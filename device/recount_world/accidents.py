@@ -76,6 +76,10 @@ def _dim(world: "World", fault: Fault) -> None:
     _for_a_while(world, fault, lambda on: setattr(world.camera, "dim", on))
 
 
+def _stalled(world: "World", fault: Fault) -> None:
+    _for_a_while(world, fault, lambda on: setattr(world.camera, "stalled", on))
+
+
 def _for_a_while(world: "World", fault: Fault, turn: Callable[[bool], None]) -> None:
     """Turn something on, and off again after the fault's time, if it has one."""
     on, off = True, False
@@ -97,5 +101,6 @@ _EFFECTS: Mapping[str, Callable[["World", Fault], None]] = {
     "cable_cut": _cut,
     "cable_noise": _noise,
     "dim_light": _dim,
+    "camera_stalled": _stalled,
 }
 """Kinds that strike at a moment. double_feed, pick_slip and blurred act when the paper is picked."""

@@ -1,8 +1,11 @@
 """What the cameras see: the sheet as it lies on the bed, several sheets over each other, or the empty bed.
 
 A single sheet (or several that lie fully over each other) at rest in its place gives its own image, untouched
-but for how it lies. Anything else is laid out on the picture of the bed. The camera above sees the uppermost
-side, the one below (with `duplex`) the lowest.
+but for how it lies and for the noise. Anything else is laid out on the picture of the bed. The camera above
+sees the uppermost side, the one below (with `duplex`) the lowest.
+
+Noise of one grey level up or down lies over every picture, another one each time, as a real camera has it;
+the world's seed repeats it.
 """
 
 from collections import OrderedDict
@@ -35,6 +38,8 @@ EXPOSURE_US = 10_000
 MM_PER_INCH = 25.4
 
 _PAGES_KEPT = 12
+_NOISE_SHIFTS = 251
+"""The noise is one pattern, shifted by so many columns and rows: 63,001 pictures until it comes again."""
 
 
 def read_page(path: Path) -> Page:
@@ -71,13 +76,44 @@ class Pages:
         self._reader.shutdown(cancel_futures=True)
 
 
+class Noise:
+    """What a sensor adds of its own: a third of the pixels one level brighter, a third one darker."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._brighter = self._darker = np.zeros((0, 0), np.uint8)
+        self._pictures = 0
+
+    def over(self, view: Page) -> Page:
+        """Return a picture with noise that no picture had before."""
+        rows, columns = view.shape
+        top, left = divmod(self._pictures, _NOISE_SHIFTS)
+        top %= _NOISE_SHIFTS
+        self._pictures += 1
+        self._reach(rows + _NOISE_SHIFTS, columns + _NOISE_SHIFTS)
+        part = slice(top, top + rows), slice(left, left + columns)
+        return cast("Page", cv2.subtract(cv2.add(view, self._brighter[part]), self._darker[part]))
+
+    def _reach(self, rows: int, columns: int) -> None:
+        """Have a pattern of at least this size."""
+        has_rows, has_columns = self._brighter.shape
+        if rows > has_rows or columns > has_columns:
+            size = max(rows, has_rows), max(columns, has_columns)
+            thirds = np.random.default_rng(self._seed).integers(0, 3, size, np.uint8)
+            self._brighter, self._darker = (thirds == 1).astype(np.uint8), (thirds == 2).astype(np.uint8)
+
+
 class Camera:
     """The cameras over and, with `duplex`, under the bed."""
 
-    def __init__(self, path: PaperPath, *, duplex: bool) -> None:
+    def __init__(self, path: PaperPath, *, duplex: bool, seed: int = 0) -> None:
         self._path = path
         self._duplex = duplex
         self._pages = Pages()
+        self._noise = Noise(seed)
+        self._last: tuple[Page, ...] = ()
+        self.stalled = False
+        """They give the pictures that they gave last."""
         self.dim = False
         """The lamp is weak."""
         self.unfocused: set[str] = set()
@@ -95,11 +131,16 @@ class Camera:
 
     def capture(self) -> tuple[Page, ...]:
         """Return what each camera sees now: (above,) or (above, below)."""
+        if not self.stalled or not self._last:
+            self._last = tuple(self._noise.over(view) for view in self._views())
+        return self._last
+
+    def _views(self) -> list[Page]:
         lying = [sheet for sheet in self._path.carried() if self._is_on_bed(sheet)]
-        above = self._view(lying, from_above=True)
-        if not self._duplex:
-            return (above,)
-        return (above, self._view(list(reversed(lying)), from_above=False))
+        views = [self._view(lying, from_above=True)]
+        if self._duplex:
+            views.append(self._view(list(reversed(lying)), from_above=False))
+        return views
 
     def _is_on_bed(self, sheet: Carried) -> bool:
         edges = self._path.edges

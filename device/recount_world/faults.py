@@ -25,6 +25,7 @@ Each `[[fault]]` of WORLD.toml has a `kind`, the fields of that kind, and a mome
     cable_cut          moment, for_s                the cable between station and board loses all bytes
     cable_noise        per_million, [moment], for_s so many of a million bytes have one bit flipped
     dim_light          [moment], for_s              the camera's lamp is weak: pictures are too dark
+    camera_stalled     [moment], for_s              the camera gives the picture again that it gave last
     blurred            sheet                        pictures of this sheet are out of focus
 """
 
@@ -117,6 +118,7 @@ KINDS: Mapping[str, Kind] = {
     "cable_cut": Kind((), ("for_s",)),
     "cable_noise": Kind(("per_million",), ("for_s",), "maybe"),
     "dim_light": Kind((), ("for_s",), "maybe"),
+    "camera_stalled": Kind((), ("for_s",), "maybe"),
     "blurred": Kind(("sheet",), ("times",), "none"),
 }
 """Every kind of fault."""

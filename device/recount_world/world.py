@@ -48,7 +48,7 @@ class World:
         self.path = PaperPath(self.paper, script.geometry)
         self.switches = Switches()
         self.ailments = Ailments()
-        self.camera = Camera(self.path, duplex=script.duplex)
+        self.camera = Camera(self.path, duplex=script.duplex, seed=script.seed)
         self.panel: Panel | None = None
         self.to_station: Callable[[bytes], None] = _lost
         self._agenda = Agenda()
