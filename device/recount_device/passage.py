@@ -98,6 +98,8 @@ class Passage:
         self._read_sheet = read_sheet
         self.sheet: Sheet | None = None
         self.ask: Ask | None = None
+        self._last_pictures: list[bytes] = []
+        """The hash of each side of the sheet that was looked at last."""
         self._last_stop = "jam"
         """Why the feeder stopped last."""
         self.faults: list[tuple[str, str]] = []
@@ -267,11 +269,21 @@ class Passage:
             self.faults.append(("camera_fault", str(fault)))
             self._return_or_tray(sheet, ("camera_fault",))
             return
+        if self._seen_before(pages):
+            self.faults.append(("camera_fault", "the camera gave the picture of the sheet before once more"))
+            self._return_or_tray(sheet, ("same_image",))
+            return
         reading = self._read_sheet(pages, program)
         if reading.fate == RETURNED:
             self._return_or_tray(sheet, feed_again(reading.reasons))
         else:
             self._judge(sheet, reading)
+
+    def _seen_before(self, pages: Sequence[Page]) -> bool:
+        """Return whether a side is the very picture of the last sheet's: noise is never the same twice."""
+        before = self._last_pictures
+        self._last_pictures = [sha256(page.tobytes()).digest() for page in pages]
+        return any(now == then for now, then in zip(self._last_pictures, before, strict=False))
 
     def _judge(self, sheet: Sheet, reading: Reading) -> None:
         evidence = reading.evidence

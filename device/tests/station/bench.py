@@ -56,7 +56,7 @@ class Paper:
     reasons: tuple[str, ...] = ()
     mishaps: tuple[str, ...] = ()
     """One for each time it is fed: "", "jam", "jam_after", "double_feed", "over_long", "no_picture",
-    "slides_in"."""
+    "same_picture", "slides_in"."""
 
 
 def overvote(name: str) -> Paper:
@@ -298,14 +298,18 @@ class BenchCamera:
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self.seen: list[Paper] = []
+        self._last: list[Page] = []
 
     def capture(self, after_us: int) -> Sequence[Page]:  # noqa: ARG002  as the protocol has it
         paper = self._machine.path
         assert paper is not None
         if "no_picture" in paper.mishaps[self._machine.times_fed[paper.name] - 1 :][:1]:
             raise CameraFault("the camera gave no picture in time")
+        if "same_picture" in paper.mishaps[self._machine.times_fed[paper.name] - 1 :][:1]:
+            return self._last
         self.seen.append(paper)
-        return [np.full((64, 64), len(self.seen) - 1, np.uint8)]
+        self._last = [np.full((64, 64), len(self.seen) - 1, np.uint8)]
+        return self._last
 
     def read(self, sides: Sequence[Page], program: Program) -> Reading:  # noqa: ARG002  as the protocol has it
         paper = self.seen[int(sides[0][0, 0])]

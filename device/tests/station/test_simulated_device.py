@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from device.tests.station.bench import ANN_AND_BOB, PROGRAM, BenchHost, BenchStore, QuickJournal, records_in
+from firmware_tests.rig import firmware_hash, firmware_sources
 from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program
 from recount_classifier.reading import Reading
@@ -203,6 +204,15 @@ def test_every_sheet_lands_and_the_batch_closes(a_world: MakeWorld) -> None:
     world.scan()
     world.check()
     assert world.records("batch_closed")[0].body["entries"] == SHEETS
+    assert world.reasons() == []
+
+
+def test_a_run_names_the_firmware_that_the_board_runs(a_world: MakeWorld) -> None:
+    world = a_world()
+    world.assign()
+    world.work(lambda: world.journal.history.run is not None)
+    sources = firmware_hash((source.name, source.read_bytes()) for source in firmware_sources())
+    assert world.records("run_opened")[0].body["firmware"].startswith(sources)
 
 
 @pytest.mark.parametrize(
@@ -212,6 +222,7 @@ def test_every_sheet_lands_and_the_batch_closes(a_world: MakeWorld) -> None:
         ('kind = "double_feed"\nsheets = ["3", "4"]', "double_feed"),
         ('kind = "cover_opened"\nwhen_sheet = "3"\nat_mm = 200', "cover_open"),
         ('kind = "stop_pressed"\nwhen_sheet = "3"\nat_mm = 200', "stop_button"),
+        ('kind = "camera_stalled"\nwhen_sheet = "3"\nat_mm = 200\nfor_s = 1.0', "same_image"),
     ],
 )
 def test_an_accident_before_the_verdict_gives_the_sheet_back(

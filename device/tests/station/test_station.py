@@ -194,6 +194,21 @@ def test_a_camera_that_fails_gives_the_sheet_back(a_bench: MakeBench) -> None:
     assert piles(bench) == {"counted": ["1"]}
 
 
+def test_the_very_picture_of_the_sheet_before_gives_the_sheet_back(a_bench: MakeBench) -> None:
+    bench = a_bench([Paper("1"), Paper("2", choices=("R",), mishaps=("same_picture", ""))])
+    bench.scan()
+    assert bench.records("sheet_returned")[0].body["reasons"] == ["same_image"]
+    assert bench.records("fault")[0].body["word"] == "camera_fault"
+    assert [record.body["choices"] for record in bench.records("sheet_judged")] == [["D"], ["R"]]
+
+
+def test_a_camera_that_stalls_for_long_counts_no_sheet(a_bench: MakeBench) -> None:
+    stalled = [Paper(str(n), mishaps=("same_picture",) * 2) for n in range(2, 5)]
+    bench = a_bench([Paper("1"), *stalled])
+    bench.scan()
+    assert piles(bench) == {"counted": ["1"], "not_accepted": ["2", "3", "4"]}
+
+
 def test_a_double_feed_always_comes_back_however_often(a_bench: MakeBench) -> None:
     bench = a_bench([Paper("1", mishaps=("double_feed", "double_feed", "double_feed"))])
     bench.scan()
