@@ -91,8 +91,11 @@ RECORDS_MISSING = Sign("stop", "!", "Records are missing")
 
 def precinct_sign(state: PrecinctState) -> Sign:
     """Return how a precinct stands."""
-    if state.state is State.SCANNED and state.verdict_is_current and state.step is not None:
-        return STEP_SIGNS[state.step]
+    if state.state is State.SCANNED and state.step is not None:
+        # The attempt that the re-verification begins makes its verdict an old one at once.
+        due = not state.counts_locked if state.step is Step.REVERIFY else state.verdict_is_current
+        if due:
+            return STEP_SIGNS[state.step]
     return STATE_SIGNS[state.state]
 
 

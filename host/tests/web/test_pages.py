@@ -75,6 +75,17 @@ def test_every_state_and_step_has_its_sign() -> None:
         assert sign.words.strip()
 
 
+def test_the_sign_asks_for_the_reverification_until_all_is_counted_again() -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=9, s=2, x=0)
+    day.reconcile()
+    assert words.precinct_sign(day.state()) is words.STEP_SIGNS[Step.REVERIFY]
+    day.lock(H=12, c=9, s=2)
+    assert words.precinct_sign(day.state()) is words.STEP_SIGNS[Step.REVERIFY]
+    day.lock(x=1)
+    assert words.precinct_sign(day.state()) is words.STATE_SIGNS[State.SCANNED]
+
+
 def test_a_fresh_day_lists_its_precincts(site: Site) -> None:
     site.fill(Day(("101", "102")))
     page = plain(site.text("/"))
