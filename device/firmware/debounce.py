@@ -50,7 +50,3 @@ class Debouncer:
             self.levels[found] = self.raw_levels[found]
             self.edge_us = self._since_us[found]
         return found
-
-    def unsettled(self) -> bool:
-        """Return whether a change waits to be confirmed."""
-        return self.raw_levels != self.levels
