@@ -5,6 +5,8 @@ A picture is height x width x 3 bytes, blue first, as OpenCV has them; a colour 
 
 from __future__ import annotations
 
+import re
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +44,9 @@ def _face(bold: bool) -> int:
 
 
 def wrapped(words: str, width: int, size: float, *, bold: bool = False) -> list[str]:
-    """Return the words in lines no wider than `width`, a longer word excepted."""
+    """Return the words in lines no wider than `width`, a longer word excepted; a number keeps its sign."""
     lines: list[str] = []
-    for word in words.split():
+    for word in re.findall(r"\S+(?: %\S*)?", words):
         if lines and text_width(f"{lines[-1]} {word}", size, bold=bold) <= width:
             lines[-1] += f" {word}"
         else:

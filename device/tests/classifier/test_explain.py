@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from device.tests.classifier.fairview import STYLE, marked, picture, program
 from recount_classifier.decide import state_of
+from recount_classifier.drawing import text_width, wrapped
 from recount_classifier.explain import INKS, STATE_COLOURS, WIDTH_PX, explain, explain_refusal
 from recount_classifier.findings import BESIDE, IN_TARGET, LOOSE, OVER_NAME, WRITTEN, strokes_found
 from recount_classifier.judge import see
@@ -166,6 +167,16 @@ def test_each_measure_beyond_empty_is_named(measure: str, value: float, words: s
     empty = verdict.measurements[0].targets[1]
     said = state_sentence(dataclasses.replace(empty, **{measure: value}), "unsure", program().thresholds)
     assert words in said
+
+
+def test_words_are_broken_between_words_and_never_before_a_percent_sign() -> None:
+    sentence = "Not empty: ink covers 34 % of it (empty: up to 2.0 %). No clear mark: it is thin."
+    for width in range(60, 600, 20):
+        lines = wrapped(sentence, width, 0.5)
+        assert " ".join(lines) == sentence
+        assert not any(line.startswith("%") for line in lines)
+        assert all(text_width(line, 0.5) <= width or line.count(" ") <= 1 for line in lines)
+    assert wrapped("", 100, 0.5) == []
 
 
 SHARES = st.floats(0, 1, width=32)
