@@ -25,7 +25,8 @@ MAX_KEY_LENGTH = 200
 MAX_INTEGER = 2**53
 """Beyond it a number is no longer exact in every program that may read an export."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What moves a terminal's cursor, breaks a line, or turns the reading direction of what stands beside it."""
 
 
 class FieldError(ValueError):

@@ -9,7 +9,10 @@ from recount_protocol import feeder_messages, tally_messages
 from recount_protocol.fields import MAX_INTEGER, Field, Fields
 from recount_protocol.records import KINDS, Record
 
-PRINTABLE = st.characters(exclude_categories=("Cc", "Cs"))
+TURNING = "".join(map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))))
+"""Characters that turn the reading direction."""
+
+PRINTABLE = st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp"), exclude_characters=TURNING)
 
 
 def payloads(max_bytes: int = 240) -> st.SearchStrategy[bytes]:

@@ -40,6 +40,8 @@ def nested(depth: int) -> dict[str, Any]:
         (WORD, "longer"),
         (WORD, b"byte"),
         (WORD, "a\x1b[m"),
+        (WORD, "a\u202eb"),
+        (WORD, "a\u2028b"),
         (WORD, "a\nb"),
         (WORD, "\x9b"),
         (WORD, "\ud800"),
