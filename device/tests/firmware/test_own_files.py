@@ -2,13 +2,14 @@
 
 import shutil
 import struct
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from device.tests.firmware.bench import FIRMWARE, SHIMS, Bench, a_ready_feeder
+from device.tests.firmware.bench import FIRMWARE, ROOT, SHIMS, Bench, a_ready_feeder
 from device.tests.firmware.sources import firmware_module
 from firmware_tests.rig import firmware_hash, firmware_sources
 from recount_protocol import feeder_messages
@@ -86,3 +87,11 @@ def test_a_feeder_tells_its_firmware_also_with_a_sheet_in_the_path(tmp_path: Pat
         before = bench.report()
         assert len(told(bench.ask("identify", "firmware"))) == sha256().digest_size * 2
         assert bench.report() == before
+
+
+def test_anybody_gets_the_same_hash_by_the_command_in_the_guide() -> None:
+    guide = (ROOT / "docs" / "feeder.md").read_text(encoding="utf-8")
+    command = guide[guide.index("    sha256sum ") : guide.index("| sha256sum\n") + len("| sha256sum\n")]
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
+    expected = firmware_hash((source.name, source.read_bytes()) for source in firmware_sources())
+    assert done.stdout.split()[0] == expected
