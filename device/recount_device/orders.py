@@ -165,6 +165,8 @@ class Orders:
             self.load_program()
 
     def _close_run(self, fields: Mapping[str, Any]) -> None:
+        if self._assigned is not None and self._assigned["run"] == fields["run"]:
+            self._assigned = None
         history = self._scribe.history
         if history.run is None or history.run.run != fields["run"]:
             return

@@ -673,6 +673,19 @@ def test_a_run_waits_for_the_board_that_has_not_told_its_firmware(a_bench: MakeB
     assert len(bench.records("run_opened")) == 1
 
 
+def test_a_run_that_the_host_ends_before_the_board_told_its_firmware_is_never_opened(
+    a_bench: MakeBench,
+) -> None:
+    bench = a_bench()
+    bench.feeder.answers = False
+    bench.assign()
+    bench.host.order("close_run", run="r1")
+    bench.steps()
+    bench.feeder.answers = True
+    bench.steps()
+    assert bench.records("run_opened") == []
+
+
 def test_a_board_with_another_firmware_feeds_nothing_in_the_open_run(a_bench: MakeBench) -> None:
     bench = a_bench([Paper("1")])
     bench.scan()
