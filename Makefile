@@ -37,6 +37,10 @@ rig-soak: $(ENVIRONMENT)  ## the firmware through long days: double feeds, noise
 throughput: $(ENVIRONMENT)  ## how fast a precinct is scanned, and what the station's work on a sheet is made of
 	@$(BIN)/python -m firmware_tests.throughput --sheets $(or $(SHEETS),1000)
 
+.PHONY: bench
+bench: $(ENVIRONMENT)  ## time and memory of reading a sheet, written to docs/benchmarks.md
+	@$(BIN)/python -m device.tests.classifier.bench
+
 .PHONY: lint
 lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
 	@$(BIN)/ruff check --quiet .
