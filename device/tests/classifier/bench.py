@@ -84,8 +84,8 @@ REPORT_HEAD = f"""# What reading a sheet costs
 
 Written by `make bench` on {{machine}}, numpy {{numpy}}: one thread, hot caches, medians of
 {ROUNDS} readings, interleaved with the resizes. The contest has {{targets}} targets. Reading is both
-registrations, both judgements and the decision, from a page in memory. "Best" compares the fastest reading with
-the fastest resize: on a busy machine it is nearer the truth than the medians.
+registrations, both judgements and the decision, from a page in memory. "Best" compares the fastest reading
+with the fastest resize: on a busy machine it is nearer the truth than the medians.
 
 Limits: no more than {MOST_HALVES:g} half-size resizes of the same page (aim: {AIM_HALVES:g}) and
 {MOST_MIB:g} MiB, for the letter page at 200 dpi.
