@@ -700,8 +700,9 @@ class Feeder:
             return self._landed_event(at_us) != LANDED
         if self.state != STOPPED or self._lying[sensor] == 0:
             return False
-        # An edge from before the stop that stood only after it is a landing if the sheet was through by then.
-        return elapsed_us(at_us, self._since_us) > 0 or self._landed_event(at_us) != LANDED
+        # An edge from about the stop (it bounces, and stands later) is a landing if the sheet was through.
+        at_stop = self.sheet != 0 and elapsed_us(at_us, self._since_us) <= EDGE_DELAY_US
+        return not at_stop or self._landed_event(at_us) != LANDED
 
     def _edge_name(self, sensor: int, covered: bool) -> str:
         if EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED:

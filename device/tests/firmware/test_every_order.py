@@ -173,9 +173,10 @@ def test_random_events_in_the_middle_of_a_sheet_break_no_rule(
         assert watch.landed == [1]
 
 
+@pytest.mark.parametrize("edge_ms_after_stop", [-0.5, 0.0, 1.5])
 @pytest.mark.parametrize(("way_ms", "landed"), [(200, 0), (350, 1)])
-def test_an_exits_edge_from_just_before_a_stop_is_a_landing_only_if_the_sheet_was_through(
-    way_ms: int, landed: int
+def test_an_exits_edge_from_about_the_stop_is_a_landing_only_if_the_sheet_was_through(
+    way_ms: int, landed: int, edge_ms_after_stop: float
 ) -> None:
     watch = Watch()
     for step in [("configure", 0, 0), *SHEETS_WAY[:-2], ("time", way_ms, 0)]:
@@ -183,7 +184,8 @@ def test_an_exits_edge_from_just_before_a_stop_is_a_landing_only_if_the_sheet_wa
     one, now_us = watch.feeder, watch.now_us + 5000
     covered, clear = True, False
     one.edge(feeder.COVER, covered, now_us - 4000, now_us)
-    one.edge(feeder.EXIT_COUNTED, clear, now_us - 3500, now_us)  # bounced: it stands later than the cover's
+    cleared_us = now_us + int(edge_ms_after_stop * 1000)  # bounced: it stands later than the cover's
+    one.edge(feeder.EXIT_COUNTED, clear, cleared_us, cleared_us + 3000)
     assert one.state == feeder.STOPPED
     assert one.counts[1] == landed
 
