@@ -21,7 +21,7 @@ from recount_classifier.ground import (
 )
 from recount_classifier.lines import Lines, erase, find_lines, meets
 from recount_classifier.marks import Marks, measure
-from recount_classifier.places import Place, Places, places_of, stacked
+from recount_classifier.places import Places, places_of, stacked
 from recount_classifier.program import WORKING_DPI, Program, Style
 from recount_classifier.raster import (
     Grey,
@@ -168,10 +168,7 @@ def measure_targets(seen: Seen, style: Style, limits: Thresholds) -> tuple[Targe
     places = places_of(style)
     marks = _marks(seen.excess, places, _ink_level(limits))
     steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
-    bare = [
-        _bare_share(seen.present, outline, place)
-        for outline, place in zip(places.outlines, places.windows, strict=True)
-    ]
+    bare = _bare_shares(seen.present, places)
     return _targets(style, places, marks, seen.strokes, seen.lines, steps, bare)
 
 
@@ -256,11 +253,13 @@ def _targets(
 
 def _encircled(style: Style, strokes: Strokes, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return for each target whether a stroke that does not touch it reaches past it on all four sides."""
-    low, high = strokes.boxes[:, None, :2] * 2, (strokes.boxes[:, :2] + strokes.boxes[:, 2:])[:, None] * 2
+    left, top, width, height = (strokes.boxes[:, [n]] * 2 for n in range(4))
     x0, y0 = style.reference_box[:2]
     corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
-    starts, ends = corners[:, :2], corners[:, :2] + corners[:, 2:]
-    around = ((low < starts) & (high > ends)).all(axis=2) & ~mine
+    x, y, wide, high = corners.T
+    across = (left < x) & (left + width > x + wide)
+    down = (top < y) & (top + height > y + high)
+    around = across & down & ~mine
     return np.asarray(around[1:].any(axis=0))
 
 
@@ -299,10 +298,16 @@ def _reaches_far(style: Style, strokes: Strokes, in_targets: NDArray[np.float64]
     return np.any(reach > sizes[owner] * _FAR, axis=1)
 
 
-def _bare_share(present: Grey, outline: Grey, place: Place) -> float:
-    """Return the share of a target's printed outline that the sheet lacks."""
-    least = outline[place.inner]
-    return float(np.count_nonzero(present[place.outer] < least)) / max(1, np.count_nonzero(least))
+def _bare_shares(present: Grey, places: Places) -> list[float]:
+    """Return of each target's printed outline the share that the sheet lacks."""
+    shares = np.zeros(len(places.windows))
+    for size in places.sizes:
+        members = list(size.members)
+        stack = stacked(present, [places.windows[i] for i in members], size.width, size.height)
+        least = np.stack([places.outlines[i] for i in members])
+        lacking = np.count_nonzero(stack < least, axis=(1, 2))
+        shares[members] = lacking / np.maximum(np.count_nonzero(least, axis=(1, 2)), 1)
+    return shares.tolist()
 
 
 def _bare_px(style: Style, present: Grey) -> float:
