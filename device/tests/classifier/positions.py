@@ -1,0 +1,465 @@
+"""Grounds full of targets, drawn by the hundred: what millions of ballot positions are judged on.
+
+A *sheet* here is the flat ground of an invented contest with about a hundred targets in a grid, as `flatten`
+would return it. Voters' marks, dirt and the paper's faults come from banks of patches drawn once by
+`recount_ballots`; registration errors, tone, light, noise and compression are those of a scanner. What every
+target truly bears is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from recount_ballots.layout import Rect
+from recount_ballots.marks import WIDTHS_MM, mark_patch
+from recount_ballots.strokes import TOOLS, Pen, Points, cover, draw, take
+from recount_classifier.marks import window_of
+from recount_classifier.program import WORKING_DPI, Path, Style, Target
+
+Grey = NDArray[np.uint8]
+Chance = np.random.Generator
+
+PX_PER_MM = WORKING_DPI / 25.4
+CLEAR_MM, CLEAR_SHARE = 1.0, 0.25
+"""A clear mark is that wide and that much darker than paper, at least, and goes through or round a target."""
+_TOUCH_REACH, _TOUCH_COVER = 0.35, 0.2
+"""Of a target's width and of its inside: dots and ticks that take more are small marks, and drawn again."""
+_TITLE_PX = 40
+_GAP = (16, 2)
+"""Ground between the windows of two targets, across (a letter stands there) and down."""
+
+
+# -- kinds ---------------------------------------------------------------------------------------------------
+
+FILLED = ("full", "scribble", "partial")
+MEANT = (*FILLED, "x", "check", "line", "long_axis", "circle")
+"""What voters mean as a mark. Never empty when clear."""
+TOUCHES = ("dot", "tick", "resting", "outside")
+"""Pen on paper that marks nothing."""
+SMALL = ("dot", "tick")
+DIRT = ("dust", "hair", "smear", "show_through", "crease")
+ON_SHEETS = ("fold", "streak", "watermark")
+"""What runs over many targets of a sheet."""
+DRAWN = (*MEANT, *TOUCHES, *DIRT)
+KINDS = ("nothing", *DRAWN, *ON_SHEETS)
+"""What a target bears. All but MEANT must never be taken for a mark."""
+KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
+
+_SHARE_OF_KIND = 0.0215
+"""Share of the positions that bear each of DRAWN."""
+_SHEETS_WITH = {"fold": 0.45, "streak": 0.60, "watermark": 0.08}
+
+
+# -- targets -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Targets of one form and size, in working pixels, in a grid `across` x `down`."""
+
+    name: str
+    width: float
+    height: float
+    is_box: bool
+    stroke_px: float
+    across: int
+    down: int
+    share: float
+    """Share of the sheets that have such targets."""
+
+    @property
+    def box(self) -> tuple[float, float]:
+        """Return width and height in whole pixels that hold such a target wherever it lies."""
+        return float(np.ceil(self.width)) + 1, float(np.ceil(self.height)) + 1
+
+    @property
+    def pitch(self) -> tuple[int, int]:
+        """Return the distance of two targets' middles, across and down."""
+        wide, high = window_of(*self.box)
+        return wide + _GAP[0], high + _GAP[1]
+
+
+SHAPES = (
+    Shape("oval 3.1 x 2.1 mm", 24.3, 16.7, is_box=False, stroke_px=1.7, across=12, down=10, share=0.86),
+    Shape("oval 5.1 x 3.3 mm", 40.0, 26.0, is_box=False, stroke_px=2.2, across=10, down=10, share=0.06),
+    Shape("box 2.5 x 2.5 mm", 20.0, 20.0, is_box=True, stroke_px=2.0, across=12, down=10, share=0.06),
+    Shape("box 8.8 x 4.8 mm", 69.4, 37.5, is_box=True, stroke_px=3.5, across=6, down=8, share=0.02),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blank:
+    """An unmarked ground, the style that says so, and where exactly its targets lie."""
+
+    shape: Shape
+    image: Grey
+    style: Style
+    centres: NDArray[np.float64]
+    """n x 2, pixel centres at whole numbers."""
+    cells: Grey
+    """Whose cell a pixel of half size lies in: 1 + the target's index; 0 in none."""
+
+
+def draw_ground(shape: Shape, rng: Chance) -> Blank:
+    """Return the blank ground of a shape; every target lies differently against the pixels."""
+    across, down = shape.pitch
+    width, height = across * shape.across + 16, down * shape.down + _TITLE_PX + 16
+    image = np.full((height, width), 255, np.uint8)
+    cv2.putText(image, "Member, Board of Electors " * 2, (8, 30), cv2.FONT_HERSHEY_DUPLEX, 0.9, (0,), 2, 16)
+    centres: list[tuple[float, float]] = []
+    targets: list[Target] = []
+    for row, column in product(range(shape.down), range(shape.across)):
+        x = 8 + column * across + (across - _GAP[0]) / 2 + rng.uniform(-0.5, 0.5)
+        y = _TITLE_PX + 8 + row * down + down / 2 + rng.uniform(-0.5, 0.5)
+        outline = _outline(shape) + np.array([x + 0.5, y + 0.5])
+        draw(image, [outline], Pen(0, shape.stroke_px, 0), rng)
+        letter = chr(ord("A") + len(targets) % 26)
+        place = (round(x - across / 2 - 5), round(y + 6))
+        if column:
+            cv2.putText(image, letter, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0,), 2, 16)
+        left, top = np.floor(x + 0.5 - shape.width / 2), np.floor(y + 0.5 - shape.height / 2)
+        centres.append((x, y))
+        targets.append(Target(str(len(targets)), left, top, *shape.box, 0))
+    whole = (0, 0, width, height)
+    nowhere = Path((), (), ())
+    style = Style(
+        shape.name, "front", width, height, (4, 4, width - 4, height - 4), (), tuple(targets), image, whole,
+        (nowhere, nowhere), (), None, 0.0,
+    )  # fmt: skip
+    return Blank(shape, image, style, np.array(centres), _cells(shape, width, height))
+
+
+def _cells(shape: Shape, width: int, height: int) -> Grey:
+    """Return whose cell each pixel of half size lies in."""
+    across, down = shape.pitch
+    columns = (np.arange(0, width // 2 * 2, 2) - 8) // across
+    rows = (np.arange(0, height // 2 * 2, 2) - 8 - _TITLE_PX) // down
+    numbers = rows[:, None] * shape.across + columns[None, :] + 1
+    off = (rows < 0)[:, None] | (rows >= shape.down)[:, None] | (columns < 0) | (columns >= shape.across)
+    return np.where(off, 0, numbers).astype(np.uint8)
+
+
+def _outline(shape: Shape) -> Points:
+    """Return the middle line of the printed outline round (0, 0); the target's size holds all of its ink."""
+    a, b = (shape.width - shape.stroke_px) / 2, (shape.height - shape.stroke_px) / 2
+    if shape.is_box:
+        return np.array([(-a, -b), (a, -b), (a, b), (-a, b), (-a, -b)])
+    angle = np.linspace(0, 2 * np.pi, 73)
+    return np.stack([a * np.cos(angle), b * np.sin(angle)], axis=1)
+
+
+# -- banks ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """One drawn patch: paper is 255; `left` and `top` from the target's middle."""
+
+    pixels: Grey
+    left: int
+    top: int
+    depth: float
+    """How much darker than paper its ink is in the middle, 0 to 255."""
+    is_wide: bool
+    """Whether it is at least CLEAR_MM wide."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bank:
+    """All that sheets of one shape are composed of."""
+
+    blank: Blank
+    prints: tuple[Grey, ...]
+    """The blank as printed, fed and registered: displaced by fractions of a pixel, blurred, paler."""
+    marks: dict[str, tuple[Mark, ...]]
+
+
+def make_bank(shape: Shape, marks_of_kind: int, prints: int, rng: Chance) -> Bank:
+    """Draw a bank; equal chances give equal banks."""
+    blank = draw_ground(shape, rng)
+    return Bank(
+        blank,
+        tuple(_printed(blank, rng, is_crooked=n % 25 == 24) for n in range(prints)),
+        {kind: tuple(_draw_mark(shape, kind, rng) for _ in range(marks_of_kind)) for kind in DRAWN},
+    )
+
+
+def _printed(blank: Blank, rng: Chance, *, is_crooked: bool) -> Grey:
+    """Return the blank as a scanner's registered picture shows it.
+
+    Usual displacements have a deviation of 0.15 px; a crooked print goes up to 1.2 px.
+    """
+    height, width = blank.image.shape
+    field = rng.normal(0, 0.12, (6, 6, 2)) + rng.normal(0, 0.1, 2)
+    if is_crooked:
+        field = np.clip(field * 5, -0.85, 0.85)
+    smooth = np.asarray(cv2.resize(field.astype(np.float32), (width, height), interpolation=cv2.INTER_CUBIC))
+    x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
+    # OpenCV's type stubs want a second grid, which it does not need here.
+    nothing: Any = None
+    grid = np.stack([x, y], axis=2) + smooth
+    moved = cv2.remap(blank.image, grid, nothing, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    paler = 255 - (255 - np.asarray(moved, np.float32)) * np.float32(rng.uniform(0.8, 1.0))
+    return _blurred(paler, rng.uniform(0.45, 0.95))
+
+
+def _blurred(picture: NDArray[np.float32], sigma: float) -> Grey:
+    return np.clip(np.round(np.asarray(cv2.GaussianBlur(picture, (0, 0), sigma))), 0, 255).astype(np.uint8)
+
+
+def any_pen(rng: Chance, widest_mm: float = 1.6, palest: float = 190) -> Pen:
+    """Return a pen: half of the time one of the usual tools, otherwise any width and shade."""
+    if rng.random() < 0.5:
+        tool = list(TOOLS)[int(rng.integers(len(TOOLS)))]
+        pen = take(tool, WORKING_DPI, rng)
+        return Pen(min(pen.grey, palest), min(pen.width_px, widest_mm * PX_PER_MM), pen.grain)
+    width = rng.uniform(0.4, widest_mm)
+    return Pen(float(rng.uniform(10, palest)), float(width * PX_PER_MM), float(rng.uniform(0, 0.4)))
+
+
+def _draw_mark(shape: Shape, kind: str, rng: Chance) -> Mark:
+    if kind in DIRT:
+        return _DIRT[kind](shape, rng)
+    if kind in MEANT:
+        return _voters_mark(shape, kind, any_pen(rng), rng)
+    while True:
+        mark = _voters_mark(shape, kind, any_pen(rng, widest_mm=0.8), rng)
+        if kind not in SMALL or _is_touch(shape, mark):
+            return mark
+
+
+def _voters_mark(shape: Shape, kind: str, pen: Pen, rng: Chance) -> Mark:
+    target = Rect(-shape.width / 2, -shape.height / 2, shape.width, shape.height)
+    patch = mark_patch(target, kind, pen, rng, WORKING_DPI)
+    width_px = WIDTHS_MM[kind] * PX_PER_MM if kind in WIDTHS_MM else pen.width_px
+    is_wide = kind in FILLED or width_px >= CLEAR_MM * PX_PER_MM
+    return _mark(patch.coverage * np.float32(255 - pen.grey), patch.left, patch.top, is_wide=is_wide, rng=rng)
+
+
+def _mark(darkness: NDArray[np.float32], left: int, top: int, *, is_wide: bool, rng: Chance) -> Mark:
+    """Return a patch of that darkness as a lens shows it."""
+    padded = np.pad(darkness, 3)
+    inked = padded[padded > 0.5 * padded.max(initial=1.0)]
+    depth = float(np.median(inked)) if inked.size else 0.0
+    return Mark(_blurred(255 - padded, rng.uniform(0.45, 0.95)), left - 3, top - 3, depth, is_wide)
+
+
+def _is_touch(shape: Shape, mark: Mark) -> bool:
+    """Return whether a mark is as small as a pen's touch."""
+    rows, columns = np.nonzero(mark.pixels < 255 - mark.depth / 2)
+    reach = np.hypot(np.ptp(rows) + 1, np.ptp(columns) + 1)
+    inside = (shape.width - 2 * shape.stroke_px) * (shape.height - 2 * shape.stroke_px)
+    inside *= 1.0 if shape.is_box else np.pi / 4
+    return bool(reach < _TOUCH_REACH * shape.width and len(rows) < _TOUCH_COVER * inside)
+
+
+def _somewhere(shape: Shape, rng: Chance, reach: float = 1.6) -> NDArray[np.float64]:
+    """Return a point in or round the target."""
+    return rng.uniform(-reach, reach, 2) * (shape.width / 2, shape.height / 2)
+
+
+def _dust(shape: Shape, rng: Chance) -> Mark:
+    """Draw one to four specks of 0.1 to 0.4 mm."""
+    specks = [_somewhere(shape, rng)[None, :] for _ in range(int(rng.integers(1, 5)))]
+    pen = Pen(float(rng.uniform(60, 195)), float(rng.uniform(1.0, 3.2)), 0)
+    return _stroked(specks, pen, rng)
+
+
+def _hair(shape: Shape, rng: Chance) -> Mark:
+    """Draw a fibre: 0.1 to 0.18 mm wide, 1 to 7 mm long, bent."""
+    turn = rng.uniform(0, 2 * np.pi) + np.cumsum(rng.normal(0, 0.25, 12))
+    steps = np.stack([np.cos(turn), np.sin(turn)], axis=1) * rng.uniform(1, 7) * PX_PER_MM / 12
+    path = np.cumsum(steps, axis=0)
+    path += _somewhere(shape, rng, 0.8) - path[int(rng.integers(12))]
+    return _stroked([path], Pen(float(rng.uniform(40, 170)), float(rng.uniform(0.8, 1.4)), 0.2), rng)
+
+
+def _stroked(strokes: list[Points], pen: Pen, rng: Chance) -> Mark:
+    patch = cover(strokes, pen, rng)
+    darkness = patch.coverage * np.float32(255 - pen.grey)
+    return _mark(darkness, patch.left, patch.top, is_wide=False, rng=rng)
+
+
+def _smear(shape: Shape, rng: Chance) -> Mark:
+    """Draw what an eraser leaves of a full pencil mark: a twelfth to an eighth of its ink, spread."""
+    mark = _voters_mark(shape, "full", take("pencil", WORKING_DPI, rng), rng)
+    ghost = np.pad((255 - mark.pixels).astype(np.float32), 12) * np.float32(rng.uniform(0.08, 0.125))
+    spread = np.asarray(cv2.GaussianBlur(ghost, (0, 0), sigmaX=3.0, sigmaY=1.0), np.float32)
+    return _mark(spread, mark.left - 12, mark.top - 12, is_wide=False, rng=rng)
+
+
+def _show_through(shape: Shape, rng: Chance) -> Mark:
+    """Let a mark of the other side shine through, anywhere round the target: 5 to 15 % of its ink."""
+    mark = _voters_mark(shape, ("full", "scribble", "x")[int(rng.integers(3))], any_pen(rng), rng)
+    shine = np.pad((255 - mark.pixels).astype(np.float32), 6) * np.float32(rng.uniform(0.05, 0.15))
+    soft = np.asarray(cv2.GaussianBlur(shine, (0, 0), 1.5), np.float32)
+    dx, dy = np.round(_somewhere(shape, rng, 1.2)).astype(int)
+    return _mark(soft, mark.left - 6 + int(dx), mark.top - 6 + int(dy), is_wide=False, rng=rng)
+
+
+def _crease(shape: Shape, rng: Chance) -> Mark:
+    """Draw a crease of crumpled paper: 3 to 10 mm long, straight, pale."""
+    turn, length = rng.uniform(0, np.pi), rng.uniform(3, 10) * PX_PER_MM
+    half = np.array([np.cos(turn), np.sin(turn)]) * length / 2
+    middle = _somewhere(shape, rng, 0.8)
+    pen = Pen(float(rng.uniform(185, 235)), float(rng.uniform(1.0, 2.6)), 0.2)
+    return _stroked([np.stack([middle - half, middle + half])], pen, rng)
+
+
+_DIRT: dict[str, Callable[[Shape, Chance], Mark]] = {
+    "dust": _dust,
+    "hair": _hair,
+    "smear": _smear,
+    "show_through": _show_through,
+    "crease": _crease,
+}
+
+
+# -- sheets --------------------------------------------------------------------------------------------------
+
+_NOISES = 12
+_LIGHT = 12.0
+"""Largest change of brightness across a ground, in grey levels, to either side."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Supply:
+    """Banks of all shapes, and noise pictures with uneven light."""
+
+    banks: tuple[Bank, ...]
+    noises: tuple[NDArray[np.int16], ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sheet:
+    """A flat ground with what each of its targets bears."""
+
+    flat: Grey
+    style: Style
+    cells: Grey
+    """Whose cell a pixel of half size lies in."""
+    kinds: NDArray[np.uint8]
+    clear: NDArray[np.bool_]
+    """Whether a target bears a clear mark."""
+
+
+def make_supply(marks_of_kind: int, prints: int, seed: tuple[int, ...]) -> Supply:
+    """Draw everything that sheets are made of; rare shapes get smaller banks."""
+    rng = np.random.default_rng(seed)
+    banks = tuple(
+        make_bank(shape, max(12, round(marks_of_kind * min(1.0, shape.share * 3))), prints, rng)
+        for shape in SHAPES
+    )
+    height = max(bank.blank.image.shape[0] for bank in banks) + 64
+    width = max(bank.blank.image.shape[1] for bank in banks) + 64
+    return Supply(banks, tuple(_noise(height, width, rng) for _ in range(_NOISES)))
+
+
+def _noise(height: int, width: int, rng: Chance) -> NDArray[np.int16]:
+    """Return noise of 2 to 14 grey levels, a trace smooth, on uneven light."""
+    grain = rng.standard_normal((height, width), np.float32) * np.float32(rng.uniform(2, 14))
+    if rng.random() < 0.5:
+        grain = np.asarray(cv2.GaussianBlur(grain, (0, 0), 0.5), np.float32)
+    slope_x, slope_y = rng.uniform(-_LIGHT, _LIGHT, 2)
+    light = np.linspace(-slope_x, slope_x, width)[None, :] + np.linspace(-slope_y, slope_y, height)[:, None]
+    return np.round(grain + light).astype(np.int16)
+
+
+def compose(supply: Supply, rng: Chance) -> Sheet:
+    """Return one sheet with its marks, as a scanner sees it."""
+    shares = np.array([bank.blank.shape.share for bank in supply.banks])
+    bank = supply.banks[int(rng.choice(len(shares), p=shares / shares.sum()))]
+    blank = bank.blank
+    flat = bank.prints[int(rng.integers(len(bank.prints)))].copy()
+    kinds, depths = _put_marks(flat, bank, rng)
+    for fault, share in _SHEETS_WITH.items():
+        if rng.random() < share:
+            touched = _FAULTS[fault](flat, blank, rng)
+            kinds[touched & (kinds == 0)] = KIND_NUMBERS[fault]
+    white, black = rng.uniform(205, 250), rng.uniform(12, 40)
+    tones = np.round(black + np.arange(256) * (white - black) / 255).astype(np.uint8)
+    flat = np.asarray(cv2.LUT(flat, tones), np.uint8)
+    noise = supply.noises[int(rng.integers(len(supply.noises)))]
+    y, x = (int(rng.integers(room)) for room in np.subtract(noise.shape, flat.shape))
+    height, width = flat.shape
+    flat = np.asarray(cv2.add(flat, noise[y : y + height, x : x + width], dtype=cv2.CV_8U), np.uint8)
+    if rng.random() < 0.15:
+        flat = _compressed(flat, int(rng.integers(40, 91)))
+    clear = depths / 255 * (white - black) / white >= CLEAR_SHARE
+    return Sheet(flat, blank.style, blank.cells, kinds, clear)
+
+
+def _put_marks(flat: Grey, bank: Bank, rng: Chance) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Lay marks onto the ground, in place; return each target's kind, and its mark's depth if it is wide."""
+    centres = bank.blank.centres
+    count = len(centres)
+    kinds, depths = np.zeros(count, np.uint8), np.zeros(count)
+    drawn = (rng.random(count) / _SHARE_OF_KIND).astype(np.intp)
+    which = rng.random(count)
+    for index in np.flatnonzero(drawn < len(DRAWN)):
+        kind = DRAWN[drawn[index]]
+        marks = bank.marks[kind]
+        mark = marks[int(which[index] * len(marks))]
+        x, y = centres[index]
+        _lay(flat, mark.pixels, round(x + 0.5) + mark.left, round(y + 0.5) + mark.top)
+        kinds[index] = KIND_NUMBERS[kind]
+        depths[index] = mark.depth if mark.is_wide and kind in MEANT else 0.0
+    return kinds, depths
+
+
+def _lay(flat: Grey, pixels: Grey, left: int, top: int) -> None:
+    """Lay ink onto the ground, in place: it never lightens."""
+    y0, x0 = max(0, top), max(0, left)
+    y1, x1 = min(flat.shape[0], top + pixels.shape[0]), min(flat.shape[1], left + pixels.shape[1])
+    if y0 < y1 and x0 < x1:
+        region = flat[y0:y1, x0:x1]
+        np.minimum(region, pixels[y0 - top : y1 - top, x0 - left : x1 - left], out=region)
+
+
+def _compressed(flat: Grey, quality: int) -> Grey:
+    _, data = cv2.imencode(".jpg", flat, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    return np.asarray(cv2.imdecode(data, cv2.IMREAD_GRAYSCALE), np.uint8)
+
+
+def _line_over(flat: Grey, blank: Blank, rng: Chance, *, down: bool) -> NDArray[np.bool_]:
+    """Darken a straight line from edge to edge through a row or column of targets; return which it meets."""
+    axis = 0 if down else 1
+    half = (blank.shape.width, blank.shape.height)[axis] / 2
+    through = int(rng.integers(len(blank.centres)))
+    middle = blank.centres[through, axis] + rng.uniform(-1.2, 1.2) * half
+    spread, darkness = rng.uniform(0.8, 1.5), rng.uniform(12, 110)
+    low = max(0, int(middle) - 6)
+    band = flat[:, low : int(middle) + 7] if down else flat[low : int(middle) + 7]
+    offsets = np.arange(band.shape[1 - axis]) + low - middle
+    dark = np.round(np.exp(-((offsets / spread) ** 2)) * darkness).astype(np.uint8)
+    band[:] = cv2.subtract(band, np.broadcast_to(dark[None, :] if down else dark[:, None], band.shape).copy())
+    return np.abs(blank.centres[:, axis] - middle) < half * 1.3
+
+
+def _watermark(flat: Grey, blank: Blank, rng: Chance) -> NDArray[np.bool_]:
+    """Print pale slanted words under the ink; return which targets lie mostly on them."""
+    height, width = flat.shape
+    layer = np.full((height, width), 255, np.uint8)
+    grey, stroke = int(rng.integers(222, 241)), int(rng.integers(14, 60))
+    for start in range(-height, width + height, stroke * 3):
+        cv2.line(layer, (start, 0), (start + height, height), (grey,), stroke, cv2.LINE_AA)
+    np.minimum(flat, layer, out=flat)
+    a, b = int(blank.shape.width / 2), int(blank.shape.height / 2)
+    means = np.asarray(cv2.blur(layer, (2 * a, 2 * b)))
+    columns, rows = np.round(blank.centres).astype(int).T
+    return means[rows, columns] < 255 - 0.3 * (255 - grey)
+
+
+_FAULTS: dict[str, Callable[[Grey, Blank, Chance], NDArray[np.bool_]]] = {
+    "fold": partial(_line_over, down=False),
+    "streak": partial(_line_over, down=True),
+    "watermark": _watermark,
+}

@@ -1,0 +1,80 @@
+"""A small run of `make accuracy`, and that its drawn positions are hard enough to mean something."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import cv2
+import numpy as np
+import pytest
+
+from device.tests.classifier.accuracy import Findings, judge_sheets, main, table_of
+from device.tests.classifier.positions import DRAWN, KINDS, SHAPES, Supply, compose, make_supply
+from recount_classifier.thresholds import Thresholds
+
+SEED = (20, 0)
+SHEETS = 110
+FEW_SHEETS = 30
+ON_MARKS = tuple(
+    field.name
+    for field in fields(Thresholds)
+    if field.name == "ink" or field.name.startswith(("marked_", "heavy_", "clear_"))
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    yield
+    cv2.setNumThreads(threads)
+
+
+@pytest.fixture(scope="module")
+def supply() -> Supply:
+    return make_supply(marks_of_kind=30, prints=25, seed=SEED)
+
+
+def read(supply: Supply, sheets: int, factor: float = 1.0) -> Findings:
+    """Read sheets with every threshold on marks multiplied."""
+    usual = Thresholds()
+    limits = replace(usual, **{name: getattr(usual, name) * factor for name in ON_MARKS})
+    return judge_sheets(supply, [(*SEED, number) for number in range(sheets)], limits)
+
+
+def test_no_drawn_position_is_read_wrongly(supply: Supply):
+    findings = read(supply, SHEETS)
+    assert findings.positions > 100 * SHEETS
+    assert findings.table.sum(axis=1).min() > 60, "every kind must be met"
+    assert findings.is_right, f"\n{table_of(findings)}\n{findings.wrong}"
+
+
+def test_most_drawn_marks_are_counted_and_most_bare_targets_are_empty(supply: Supply):
+    table = dict(zip(KINDS, read(supply, FEW_SHEETS).table, strict=True))
+    assert table["full"][0] > 0.6 * table["full"].sum()
+    assert table["nothing"][2] > 0.9 * table["nothing"].sum()
+
+
+def test_halved_thresholds_give_wrong_votes(supply: Supply):
+    assert read(supply, FEW_SHEETS, 0.5).wrong_votes > 0
+
+
+def test_doubled_thresholds_lose_clear_marks(supply: Supply):
+    assert read(supply, FEW_SHEETS, 2.0).lost_marks > 0
+
+
+def test_a_seed_gives_the_same_sheet_again(supply: Supply):
+    one, two = (compose(supply, np.random.default_rng((*SEED, 5))) for _ in range(2))
+    assert np.array_equal(one.flat, two.flat)
+    assert np.array_equal(one.kinds, two.kinds)
+
+
+def test_marks_stand_on_targets_of_every_shape(supply: Supply):
+    shapes = {compose(supply, np.random.default_rng((*SEED, n))).style.id for n in range(200)}
+    assert shapes == {shape.name for shape in SHAPES}
+    assert set(supply.banks[0].marks) == set(DRAWN)
+
+
+def test_the_command_reads_in_processes_and_prints_the_table(capsys: pytest.CaptureFixture[str]):
+    assert main(["--positions", "2000", "--processes", "1", "--marks", "12", "--seed", "20"]) == 0
+    assert "0 wrong votes, 0 clear marks read as empty" in capsys.readouterr().out
