@@ -27,6 +27,8 @@ CONFIGURATION = {
     "silence_ms": 500,
 }
 RETRY_US = 300_000
+HANDS_US = 200_000
+"""No hand is in the path sooner than this after the feeder stopped."""
 
 Pictured = tuple[str, ...]
 """The sheets that lay under the camera, the one in the picture first; several only where sheets stick."""
@@ -84,6 +86,7 @@ class Desk:
         self._stopped_feed = -1
         self._pictured: Pictured = ()
         self._again_us: int | None = None
+        self._hands_us: int | None = None
         self._verdict_after_us = verdict_after_us
         self._verdict_us: int | None = None
         self._link = Delivery(
@@ -112,7 +115,9 @@ class Desk:
                 elif event[0] == PAYLOAD:
                     self._take(*feeder_messages.decode(event[1]))
                 elif event[0] == LOST:
-                    self._again_us = None
+                    self._again_us = self._hands_us = None
+            if self._hands_us is not None and self.world.now_us >= self._hands_us:
+                self._clear_path()
             if self._again_us is not None and self.world.now_us >= self._again_us:
                 # Nobody reaches into a path that may move: stop it, then put right what `stopped` tells.
                 self._again_us = self.world.now_us + RETRY_US
@@ -122,7 +127,7 @@ class Desk:
                 self._judge()
             self.world.from_station(self._link.output(now_ms))
             limit_us = max(self._link.next_deadline_ms(now_ms) * 1000, self.world.now_us + 1)
-            due = (self._again_us, self._verdict_us, until_us)
+            due = (self._again_us, self._hands_us, self._verdict_us, until_us)
             limit_us = min(limit_us, *(moment for moment in due if moment is not None))
             while not self._received and self.world.now_us < limit_us:
                 self.world.step(limit_us)
@@ -157,7 +162,7 @@ class Desk:
         elif name == "stopped":
             self._put_right(feeder_messages.STOP_REASONS[fields["reason"]], fields["sheet"])
         elif name == "report" and fields["state"] == feeder_messages.STOPPED:
-            self._clear_path()
+            self._reach_in()
         elif name == "refused":
             self._again_us = self.world.now_us + RETRY_US
 
@@ -170,7 +175,11 @@ class Desk:
             return
         if number:
             self.by_hand.add(number)
-        self._clear_path()
+        self._reach_in()
+
+    def _reach_in(self) -> None:
+        self._again_us = self._verdict_us = None
+        self._hands_us = self.world.now_us + HANDS_US
 
     def _judge(self) -> None:
         self._say("divert", sheet=self._sheet, exit=self._exit_of(self._pictured[0]))
@@ -184,7 +193,7 @@ class Desk:
     def _clear_path(self) -> None:
         """Take all paper out of the path, lay it back on the hopper or aside, and ask the board to go on."""
         hands = self.world.hands
-        self._verdict_us = None
+        self._verdict_us = self._hands_us = None
         self.world.touch()
         hands.take_path()
         hands.lay_back(hands.held() if self._lays_back else ())

@@ -213,6 +213,7 @@ ROWS: tuple[Row, ...] = (
         "its bin's sensor sticks at no paper for 0.4 s",
         {"kind": "sensor_stuck", "sensor": "EXIT_SET_ASIDE", "level": 0, "for_s": 0.4},
         ("landed", "landed", "landed", "landed", "landed", "jam: given back", "jam: given back"),
+        counts_true=False,
     ),
     Row(
         "its bin's sensor sticks at paper for 0.4 s",
