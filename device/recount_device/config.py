@@ -7,6 +7,7 @@ camera = "picamera2"             # or "simulated:SOCKET"
 panel = "gpio"                   # or "simulated:SOCKET"
 host = "serial:/dev/ttyUSB0"     # or "serial:usb:NUMBER"; "tcp://127.0.0.1:7411" on the host's own machine
 batch_sheets = 400               # a batch gets no more sheets than this; may be left out
+diverter = "motor"               # or "prompt": a person lays what is not counted in its tray; may be left out
 
 [path]                           # the feeder's numbers; each may be left out
 transport_mm_s = 600
@@ -103,6 +104,8 @@ PART_KINDS: Mapping[str, tuple[str, ...]] = {
 """How the value of each part may begin; one without a colon is the whole value."""
 
 MAX_BATCH_SHEETS = 1000
+DIVERTERS = ("motor", "prompt")
+"""How a sheet that is not counted gets into its tray: by the feeder's own flap, or by a person it tells."""
 SIMULATED = "simulated:"
 
 
@@ -117,6 +120,7 @@ class Config:
     panel: str
     host: str
     batch_sheets: int = 400
+    diverter: str = "motor"
     path: PathSettings = field(default_factory=PathSettings)
     optics: OpticsSettings = field(default_factory=OpticsSettings)
     pins: PinSettings = field(default_factory=PinSettings)
@@ -192,10 +196,17 @@ def parse_config(content: str, where: str, beside: Path) -> Config:
         folder=beside / _text(f"{where}: folder", given["folder"]),
         **parts,
         batch_sheets=_number(f"{where}: batch_sheets", given.get("batch_sheets", 400), 1, MAX_BATCH_SHEETS),
+        diverter=_diverter(f"{where}: diverter", given.get("diverter", "motor")),
         path=_path(f"{where}: path", given.get("path", {})),
         optics=_settings(f"{where}: optics", OpticsSettings, given.get("optics", {})),
         pins=_pins(f"{where}: pins", given.get("pins", {})),
     )
+
+
+def _diverter(where: str, value: object) -> str:
+    if value not in DIVERTERS:
+        raise OperatorError(f'{where} must be "motor" or "prompt", not {value!r}')
+    return str(value)
 
 
 def _path(where: str, given: object) -> PathSettings:

@@ -87,6 +87,20 @@ MESSAGES: Mapping[str, Text] = {
         "Is the sheet in the tray NOT ACCEPTED? Press Confirm.",
         attention=True,
     ),
+    "set_aside": Text(
+        "take_out_to_set_aside",
+        "Sheet {sheet} is for the officials. Open the cover, take the sheet out, close the cover. "
+        "Lay the sheet on top in the tray SET ASIDE, then press Confirm.",
+        "Is the sheet in the tray SET ASIDE? Press Confirm.",
+        attention=True,
+    ),
+    "not_accepted": Text(
+        "take_out_to_tray",
+        "Sheet {sheet} cannot be read here. Open the cover, take the sheet out, close the cover. "
+        "Lay the sheet on top in the tray NOT ACCEPTED, then press Confirm.",
+        "Is the sheet in the tray NOT ACCEPTED? Press Confirm.",
+        attention=True,
+    ),
     "ask_officials": Text(
         "ask_officials",
         "Sheet {sheet}: nobody saw where it went. Do not move any sheet. "

@@ -24,7 +24,7 @@ from recount_device.pictures import encode_png
 from recount_device.reasons import PATH_REASONS, feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
-from recount_protocol.fates import NOT_ACCEPTED, RETURNED
+from recount_protocol.fates import NOT_ACCEPTED, RETURNED, SET_ASIDE
 
 ReadSheet = Callable[[Sequence[Page], Program], Reading]
 """Both steps of reading, from the pictures of a sheet to its verdict."""
@@ -35,6 +35,10 @@ DRIVEN_BACK = ("double_feed", "over_long", "short_sheet", "halt", "station_silen
 """Stops after which the feeder may drive the sheet out itself; where it refuses, a person takes it out."""
 AFTER_RESTART = frozenset({"restart", "path_not_clear", "taken_out"})
 """Reasons with which nobody can say whether the sheet is still inside or in the operator's hands."""
+
+
+BY_HAND = (SET_ASIDE, NOT_ACCEPTED)
+"""The verdicts whose sheets a person lays in their tray where there is no diverter."""
 
 
 class Step(Enum):
@@ -50,6 +54,10 @@ class Step(Enum):
     """Two sheets were driven out together: put both back on the hopper."""
     TO_TRAY = "to_tray"
     """Take it out of the path and lay it in the not-accepted tray."""
+    SET_ASIDE = "set_aside"
+    """It has its verdict, on a device without a diverter: take it out, lay it in the set-aside tray."""
+    NOT_ACCEPTED = "not_accepted"
+    """The same, into the not-accepted tray."""
 
 
 @dataclass(frozen=True)
@@ -82,20 +90,28 @@ class Sheet:
     @property
     def has_verdict(self) -> bool:
         """Whether it may never be read again."""
-        return self.state in (State.JUDGED, State.IN_DOUBT)
+        return self.state in (State.JUDGED, State.FOR_TRAY, State.IN_DOUBT)
 
 
 class Passage:
     """The sheet under way, if there is one, and what is asked of the operator about the last one."""
 
     def __init__(
-        self, scribe: Scribe, feeder: Feeder, camera: Camera, clock: Clock, read_sheet: ReadSheet
+        self,
+        scribe: Scribe,
+        feeder: Feeder,
+        camera: Camera,
+        clock: Clock,
+        read_sheet: ReadSheet,
+        *,
+        has_diverter: bool = True,
     ) -> None:
         self._scribe = scribe
         self._feeder = feeder
         self._camera = camera
         self._clock = clock
         self._read_sheet = read_sheet
+        self._has_diverter = has_diverter
         self.sheet: Sheet | None = None
         self.ask: Ask | None = None
         self._last_pictures: list[bytes] = []
@@ -125,7 +141,8 @@ class Passage:
     @property
     def in_motion(self) -> bool:
         """Whether a sheet is under way that needs no person."""
-        return self.sheet is not None and self.sheet.state not in (State.STUCK, State.IN_DOUBT)
+        still = (State.STUCK, State.FOR_TRAY, State.IN_DOUBT)
+        return self.sheet is not None and self.sheet.state not in still
 
     @property
     def doubt(self) -> Sheet | None:
@@ -206,6 +223,8 @@ class Passage:
         elif number == 0 and sheet.state is State.ASKED:
             sheet.happen(Event.NOTHING_PICKED)
             self.sheet = None
+        elif sheet.state is State.FOR_TRAY:
+            sheet.happen(Event.FEEDER_STOPPED)
         elif sheet.has_verdict:
             sheet.happen(Event.FEEDER_STOPPED)
             self._put_in_doubt(sheet, f"the feeder stopped before it was seen to land: {reason}")
@@ -230,7 +249,7 @@ class Passage:
     def board_tells(self, report: Report, program: Program | None) -> None:
         """Bring the sheet into line with the board's report, after a restart of either or a lost cable."""
         sheet = self.sheet
-        if sheet is None or sheet.state in (State.IN_DOUBT, State.STUCK):
+        if sheet is None or sheet.state in (State.IN_DOUBT, State.STUCK, State.FOR_TRAY):
             return
         if sheet.boot != self._scribe.boot:
             self._lose_trace(sheet, "path_not_clear", "the feeder's board started anew")
@@ -253,7 +272,7 @@ class Passage:
                 self.stopped(sheet.number, report.stop_reason)
         elif report.state == "at_camera":
             if sheet.state is State.JUDGED:
-                self._send(sheet, sheet.fate)
+                self._send_on(sheet)
             elif sheet.state is State.BACKING:
                 self._send_back(sheet)
             else:
@@ -308,7 +327,16 @@ class Passage:
         sheet.happen(Event.GOT_VERDICT)
         self._scribe.write(entry)
         sheet.fate = fate
-        self._send(sheet, fate)
+        self._send_on(sheet)
+
+    def _send_on(self, sheet: Sheet) -> None:
+        """Send a sheet with a verdict where it belongs, or have a person do it (VVSG 2.0, 1.1.6-C)."""
+        if self._has_diverter or sheet.fate not in BY_HAND:
+            self._send(sheet, sheet.fate)
+            return
+        sheet.happen(Event.LEFT_TO_HANDS)
+        self.ask = Ask(Step(sheet.fate), sheet.number, ())
+        self._feeder.send("halt")  # hands may reach in: nothing moves before `clear`
 
     def _verdict(self, sheet: Sheet, fate: str, fields: dict[str, Any], crop: bytes = b"") -> Entry:
         body: dict[str, Any] = {
@@ -407,7 +435,11 @@ class Passage:
         ask, sheet, self.ask = self.ask, self.sheet, None
         if ask is None or sheet is None:
             return
-        if ask.step is Step.TO_TRAY:
+        if sheet.state is State.FOR_TRAY:
+            sheet.happen(Event.LAID_IN_TRAY)
+            self._scribe.write(self._landing_by_hand(sheet, sheet.fate))
+            self.sheet = None
+        elif ask.step is Step.TO_TRAY:
             self._laid_in_tray(sheet)
         elif sheet.state is State.STUCK:
             sheet.happen(Event.TAKEN_OUT)
@@ -419,11 +451,12 @@ class Passage:
         verdict = self._verdict(
             sheet, NOT_ACCEPTED, self._without_reading(list(dict.fromkeys(sheet.reasons)))
         )
-        landing = self._scribe.of_sheet(
-            "sheet_landed", sheet.boot, {"sheet": sheet.number, "bin": NOT_ACCEPTED, "by": "hand"}
-        )
-        self._scribe.write(verdict, landing)
+        self._scribe.write(verdict, self._landing_by_hand(sheet, NOT_ACCEPTED))
         self.sheet = None
+
+    def _landing_by_hand(self, sheet: Sheet, tray: str) -> Entry:
+        body = {"sheet": sheet.number, "bin": tray, "by": "hand"}
+        return self._scribe.of_sheet("sheet_landed", sheet.boot, body)
 
     def settle(self, fate: str, by: Sequence[str]) -> None:
         """Hear from the officials where the sheet in doubt lies."""

@@ -102,7 +102,8 @@ def make_station(
     """Put the station together and write down that the device has started, and what it found."""
     software = software_hash()
     scribe = Scribe(journal, host)
-    passage = Passage(scribe, feeder, parts.camera, parts.clock, read)
+    has_diverter = config.diverter == "motor"
+    passage = Passage(scribe, feeder, parts.camera, parts.clock, read, has_diverter=has_diverter)
     orders = Orders(scribe, passage, store, host, software)
     started = {
         "software": software,

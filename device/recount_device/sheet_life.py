@@ -21,6 +21,8 @@ class State(Enum):
     """It rests under the camera and waits for its verdict."""
     JUDGED = "judged"
     """Its verdict is on the disk, and the feeder was told which way to send it."""
+    FOR_TRAY = "for_tray"
+    """Its verdict is on the disk, and nothing here moves paper into its tray: a person lays it there."""
     BACKING = "backing"
     """It has no verdict and is being driven back out through the entry."""
     STUCK = "stuck"
@@ -46,6 +48,8 @@ class Event(Enum):
     """The feeder stopped it under the camera."""
     GOT_VERDICT = "got_verdict"
     """`sheet_judged` is on the disk."""
+    LEFT_TO_HANDS = "left_to_hands"
+    """The feeder was told to stand: a device without a diverter."""
     SENT_BACK = "sent_back"
     """The feeder was told to drive it back out."""
     SEEN_LANDING = "seen_landing"
@@ -59,7 +63,7 @@ class Event(Enum):
     TAKEN_OUT = "taken_out"
     """The operator confirmed to have taken it out, to feed it again."""
     LAID_IN_TRAY = "laid_in_tray"
-    """The operator confirmed to have laid it in the not-accepted tray."""
+    """The operator confirmed to have laid it in the tray that the panel named."""
     NOTHING_PICKED = "nothing_picked"
     """The feeder says that no sheet came."""
     PEOPLE_SETTLED = "people_settled"
@@ -93,8 +97,14 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
         Event.TRACE_LOST: State.STUCK,
     },
     State.JUDGED: {
+        Event.LEFT_TO_HANDS: State.FOR_TRAY,
         Event.SEEN_LANDING: State.LANDED,
         Event.FEEDER_STOPPED: State.IN_DOUBT,
+        Event.TRACE_LOST: State.IN_DOUBT,
+    },
+    State.FOR_TRAY: {
+        Event.FEEDER_STOPPED: State.FOR_TRAY,
+        Event.LAID_IN_TRAY: State.LANDED,
         Event.TRACE_LOST: State.IN_DOUBT,
     },
     State.BACKING: {

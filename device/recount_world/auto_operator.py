@@ -89,6 +89,7 @@ class AutoOperator:
             "press_start": self._start,
             "take_out_and_return": lambda panel: self._clear(panel, None),
             "take_out_to_tray": lambda panel: self._clear(panel, Place.NOT_ACCEPTED),
+            "take_out_to_set_aside": lambda panel: self._clear(panel, Place.SET_ASIDE),
             "hopper_empty": self._end,
             "batch_full": self._end_full,
             "fault": self._close_cover,

@@ -23,6 +23,7 @@ PANEL_KEYS = (
     "feeding",
     "take_out_and_return",
     "take_out_to_tray",
+    "take_out_to_set_aside",
     "hopper_empty",
     "batch_full",
     "batch_void_needed",

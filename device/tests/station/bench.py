@@ -422,7 +422,14 @@ class QuickJournal(Journal):
 class Bench:
     """The device, started on a machine and a folder; it can be killed and started again."""
 
-    def __init__(self, folder: Path, papers: Sequence[Paper] = (), *, batch_sheets: int = 400) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        papers: Sequence[Paper] = (),
+        *,
+        batch_sheets: int = 400,
+        diverter: str = "motor",
+    ) -> None:
         self.folder = folder
         self.machine = Machine(hopper=list(papers))
         self.clock = BenchClock()
@@ -435,7 +442,7 @@ class Bench:
         self.laid_in_tray: Paper | None = None
         """What the operator laid in the tray, but could not confirm yet."""
         self.config = Config(
-            "table-1", folder, "serial:/dev/x", "picamera2", "gpio", "tcp://h:1", batch_sheets
+            "table-1", folder, "serial:/dev/x", "picamera2", "gpio", "tcp://h:1", batch_sheets, diverter
         )
         self.make_journal: Callable[[Path], Journal] = lambda folder: QuickJournal(
             folder, open_identity(folder)
@@ -448,7 +455,14 @@ class Bench:
         self.feeder = BenchFeeder(self.machine)
         self.panel = BenchPanel()
         scribe = Scribe(self.journal, self.host)
-        self.passage = Passage(scribe, self.feeder, self.camera, self.clock, self.camera.read)
+        self.passage = Passage(
+            scribe,
+            self.feeder,
+            self.camera,
+            self.clock,
+            self.camera.read,
+            has_diverter=self.config.diverter == "motor",
+        )
         orders = Orders(scribe, self.passage, self.store, self.host, self.software)
         self.station = Station(
             self.config, scribe, self.passage, orders, self.feeder, self.panel, self.host, self.clock,
@@ -514,6 +528,9 @@ class Bench:
                         self.laid_in_tray = self.machine.take_out()
                         self.machine.bins["not_accepted"].append(self.laid_in_tray)
                     self._confirm_tray()
+                case "take_out_to_set_aside":
+                    self.machine.bins["set_aside"].append(self.machine.take_out())
+                    self.press("confirm")
                 case "hopper_empty" | "ask_officials" | "batch_void_needed":
                     if not self.machine.hopper or self.panel.key != "hopper_empty":
                         return

@@ -72,6 +72,8 @@ def test_every_number_has_bounds_and_its_default_lies_within() -> None:
         (GOOD.replace('panel = "simulated:world', 'panel = "simulated:other'), "the same simulated world"),
         (GOOD.replace('"table-3"', "3"), "name must be a text"),
         (GOOD + "batch_sheets = 5000", "batch_sheets must be a whole number from 1 to 1000"),
+        (GOOD + 'diverter = "flap"', 'diverter must be "motor" or "prompt", not'),
+        (GOOD + "diverter = 1", 'diverter must be "motor" or "prompt", not 1'),
         (GOOD + "batch_sheets = true", "batch_sheets must be a whole number"),
         (GOOD + "[path]\nspeed = 3", "path has an unknown entry 'speed'"),
         (GOOD + "[path]\ntransport_mm_s = 5000", "transport_mm_s must be a whole number from 25 to 1000"),

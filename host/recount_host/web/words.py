@@ -72,6 +72,7 @@ DEVICE_SIGNS: dict[str, Sign] = {
     "hopper_empty": Sign("wait", "◔", "Hopper empty"),
     "take_out_and_return": Sign("stop", "!", "Needs you"),
     "take_out_to_tray": Sign("stop", "!", "Needs you"),
+    "take_out_to_set_aside": Sign("stop", "!", "Needs you"),
     "batch_void_needed": Sign("stop", "!", "Needs both sides"),
     "ask_officials": Sign("stop", "!", "Needs both sides"),
     "fault": Sign("stop", "✗", "Fault"),
