@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-from recount_classifier.raster import Float, Grey, above, column_sums, dilated_float, not_above
+from recount_classifier.raster import Float, Grey, above, column_sums, dilated_float, not_above, row_sums
 
 _LINE_LEVEL = 18
 """Excess ink (of 255) at which a pixel may belong to a line: streaks are often pale."""
@@ -103,9 +103,9 @@ def _strips_down(mask: Grey) -> Float:
 def _strips_across(mask: Grey) -> Float:
     """Return for each strip of columns the sum of every row."""
     count = max(1, mask.shape[1] // _STRIP_PX)
-    width = min(mask.shape[1], count * _STRIP_PX)
-    sums = mask[:, :width].reshape(mask.shape[0], count, -1).sum(axis=2, dtype=np.uint16)
-    return sums.T.astype(np.float32)
+    return np.stack([row_sums(mask[:, k * _STRIP_PX : (k + 1) * _STRIP_PX]) for k in range(count)]).astype(
+        np.float32
+    )
 
 
 def _along(dark: Float, room: Float, slope: float, least_cover: float) -> tuple[Line, ...]:

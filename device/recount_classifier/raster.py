@@ -121,6 +121,17 @@ def column_sums(picture: Grey) -> NDArray[np.int32]:
     return cast("NDArray[np.int32]", cv2.reduce(picture, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel()
 
 
+def row_sums(picture: Grey) -> NDArray[np.int32]:
+    """Return the sum of each row."""
+    return cast("NDArray[np.int32]", cv2.reduce(picture, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel()
+
+
+def grey_counts(picture: Grey) -> NDArray[np.int64]:
+    """Return how many pixels have each of the 256 greys."""
+    counts = cv2.calcHist([picture], [0], None, [256], [0, 256])
+    return np.asarray(counts, np.int64).ravel()
+
+
 def components(mask: Grey) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the labels (0 is the ground) of 8-connected parts, and for each its box and area."""
     _, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
