@@ -179,7 +179,7 @@ def _marks(excess: Grey, places: Places, ink_level: int) -> Marks:
     for size in places.sizes:
         members = list(size.members)
         stack = stacked(excess, [places.windows[i] for i in members], size.width, size.height)
-        together = measure(stack, size.free, size.width, size.height, ink_level)
+        together = measure(stack, size.room, size.width, size.height, ink_level)
         for name in Marks.__slots__:
             getattr(result, name)[members] = getattr(together, name)
     return result

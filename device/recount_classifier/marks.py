@@ -84,17 +84,24 @@ class Marks:
     """Share of the ink in core and ring left when a pixel is taken off every edge: a hair has none."""
 
 
-def measure(excess: Stack, free: Stack, target_width: float, target_height: float, ink_level: int) -> Marks:
+def open_pixels(free: Stack, target_width: float, target_height: float) -> Values:
+    """Return for each window how many pixels of core, ring and halo (n x 3) print leaves open, at least 1.
+
+    `free` is 1 where no print hides ink.
+    """
+    zones = zones_of(target_width, target_height)
+    return np.maximum(free.reshape(len(free), -1).astype(np.float32) @ zones.masks.T, 1)
+
+
+def measure(excess: Stack, room: Values, target_width: float, target_height: float, ink_level: int) -> Marks:
     """Measure a stack (n, height, width) of excess ink round targets of one size.
 
-    `free` is 1 where no print hides ink: one window for all (1, height, width) or one for each. `ink_level`
-    is the excess at which a pixel counts as ink.
+    `room` is what `open_pixels` says: one row for all windows or one for each. `ink_level` is the excess at
+    which a pixel counts as ink.
     """
     zones = zones_of(target_width, target_height)
     flat = excess.reshape(len(excess), -1)
-    open_ground = free.reshape(len(free), -1)
     tone = np.maximum(flat.astype(np.float32) - _GROUND_TONE * 255, 0)
-    room = np.maximum(open_ground.astype(np.float32) @ zones.masks.T, 1)
     means = tone @ zones.masks.T / room / 255
     inked = flat > ink_level
     cover = np.count_nonzero(inked[:, zones.core.ravel()], axis=1) / room[:, 0]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recount_classifier.ground import GRAIN_PX, reference_of
 from recount_classifier.lines import Room, room_of
-from recount_classifier.marks import window_of, zones_of
+from recount_classifier.marks import open_pixels, window_of, zones_of
 from recount_classifier.program import Style
 from recount_classifier.raster import Grey, above, averaged, both, dilated, not_above, ones
 from recount_classifier.strokes import halved_mask
@@ -37,8 +37,8 @@ class Size:
     width: float
     height: float
     members: tuple[int, ...]
-    free: Grey3
-    """For each member's window, where (1) no print hides ink."""
+    room: NDArray[np.float32]
+    """For each member, how much of core, ring and halo print leaves open (`open_pixels`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,10 +98,11 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
     for index, target in enumerate(style.targets):
         members.setdefault((target.width, target.height), []).append(index)
     free = not_above(reference_of(style).print_mask, 0)
-    return tuple(
-        Size(width, height, tuple(indices), stacked(free, [windows[i] for i in indices], width, height))
-        for (width, height), indices in members.items()
-    )
+    sizes: list[Size] = []
+    for (width, height), indices in members.items():
+        open_ground = stacked(free, [windows[i] for i in indices], width, height)
+        sizes.append(Size(width, height, tuple(indices), open_pixels(open_ground, width, height)))
+    return tuple(sizes)
 
 
 def _outline(style: Style, index: int, place: Place) -> Grey:
