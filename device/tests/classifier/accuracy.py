@@ -301,11 +301,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         seconds = time.monotonic() - started
         if seconds - told >= 5:
             told = seconds
-            print(
-                f"{findings.positions:>12,} of {given.positions:,}, {seconds:.0f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+            done = f"{findings.positions:>12,} of {given.positions:,}, {seconds:.0f} s"
+            print(f"{done}, {len(findings.wrong)} wrong", file=sys.stderr, flush=True)
     seconds = time.monotonic() - started
     print(table_of(findings))
     print(f"\n{verdict_of(findings)} {seconds:.0f} s.")
