@@ -61,8 +61,9 @@ def watched() -> Stopwatch:
     station.came_to_rest = watch.whole(station.came_to_rest)
     begin: Any = station.__init__
 
-    def init(self: Any, scribe: Any, feeder: Any, camera: Any, clock: Any, read_sheet: Any) -> None:
-        begin(self, scribe, feeder, camera, clock, watch.part("read", read_sheet))
+    def init(self: Any, *given: Any, **named: Any) -> None:
+        *parts, read_sheet = given  # the reader is the last of the parts
+        begin(self, *parts, watch.part("read", read_sheet), **named)
 
     station.__init__ = init
     for owner, name, part in (
