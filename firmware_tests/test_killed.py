@@ -11,6 +11,9 @@ from recount_host.ledger.ledger import open_ledger
 
 pytestmark = pytest.mark.timeout(300)
 
+HANDS_US = 500_000
+"""How soon the officials' hands are in the path, on the world's clock."""
+
 
 def kill_the_device(_day: Day, table: Table) -> None:
     """End the station at once and start it again."""
@@ -65,6 +68,9 @@ def settle_doubts(day: Day, table: Table) -> list[int]:
     if not doubts or not table.asks("ask_officials"):
         return []
     doubt = doubts[0]
+    # The officials come to the table; no hand is in the path the moment the question is asked.
+    asked_us = table.control.now_us()
+    wait_until("the officials come", lambda: table.control.now_us() > asked_us + HANDS_US)
     positions = table.control.positions()
     assert len(positions["path"]) <= 1
     if positions["path"]:

@@ -440,6 +440,7 @@ TICKS_HALF = const(0x20000000)
 PICK_PAUSE_US = const(200_000)  # the pick roller rests before its second try, so that the stack settles
 PICK_TRIES = const(2)
 EDGE_DELAY_US = const(3000)  # an edge is told when its level has stood so long
+REST_US = const(20000)  # after a stop: every edge that began at it has been told
 RUN_OUT_UM = const(30_000)  # so far past the entry sensor a sheet driven back is out of the first rollers
 MOTION_LIMIT_MS = const(300_000)  # no motion takes longer, whatever the parameters say
 US_PER_MS = const(1000)
@@ -516,6 +517,7 @@ class Feeder:
         self._exit = NO_EXIT  # where it was sent
         self._length_um = 0  # 0: its trailing edge has not passed the entry
         self._at_exit = False
+        self._at_rest = False  # it has been stopped for longer than any edge of the stop can be late
         self._lying = bytearray(SENSORS)  # 1: at the stop it lay over this exit's sensor
         self._back_out = False
         self._back_barred = False  # judged, or the path was touched: not to be driven back
@@ -641,6 +643,9 @@ class Feeder:
             self._tick_leaving(now_us)
         elif state == BACKING:
             self._tick_backing(now_us)
+        elif state == STOPPED and elapsed_us(now_us, self._since_us) > REST_US:
+            # Kept, because the clock wraps after minutes: an official may take longer than that.
+            self._at_rest = True
         if self.state in RUNNING and elapsed_us(now_us, self._since_us) > self._limit_us:
             self._happen(JAM, now_us, now_us)
 
@@ -701,7 +706,7 @@ class Feeder:
         if self.state != STOPPED or self._lying[sensor] == 0:
             return False
         # An edge from about the stop (it bounces, and stands later) is a landing if the sheet was through.
-        at_stop = self.sheet != 0 and elapsed_us(at_us, self._since_us) <= EDGE_DELAY_US
+        at_stop = self.sheet != 0 and not self._at_rest and elapsed_us(at_us, self._since_us) <= EDGE_DELAY_US
         return not at_stop or self._landed_event(at_us) != LANDED
 
     def _edge_name(self, sensor: int, covered: bool) -> str:
@@ -762,6 +767,7 @@ class Feeder:
 
     def _stop(self, event: str, now_us: int) -> None:
         self._pausing = False
+        self._at_rest = False
         self._since_us = now_us
         self.reason = REASONS.index(event)
         if self._entered_sheet != self.sheet:

@@ -74,7 +74,8 @@ class Watch:
         kind, first, second = step
         one = self.feeder
         state = one.state
-        self.now_us += 5000
+        # No hand moves paper in the moment of a stop: what an edge then means has a test of its own.
+        self.now_us += 10_000 if kind == "edge" and state == feeder.STOPPED else 5000
         if kind == "edge":
             self._count(first, second)
             at_us = (self.now_us - 3000) % (1 << 30)
@@ -188,6 +189,20 @@ def test_an_exits_edge_from_about_the_stop_is_a_landing_only_if_the_sheet_was_th
     one.edge(feeder.EXIT_COUNTED, clear, cleared_us, cleared_us + 3000)
     assert one.state == feeder.STOPPED
     assert one.counts[1] == landed
+
+
+def test_a_sheet_drawn_from_its_bin_has_not_landed_however_long_it_lay_there() -> None:
+    for minutes in (0.1, 8, 9, 17, 18, 40):  # the board's clock wraps after 17.9 minutes
+        watch = Watch()
+        for step in [
+            ("configure", 0, 0),
+            *SHEETS_WAY[:-1],
+            ("halt", 0, 0),
+            ("time", int(minutes * 60_000), 0),
+        ]:
+            watch.take(step)
+        watch.take(("edge", feeder.EXIT_COUNTED, False))
+        assert watch.feeder.counts[1] == 0
 
 
 # --- days on the real firmware ---

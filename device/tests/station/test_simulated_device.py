@@ -68,6 +68,10 @@ class Watched:
         self._panel.close()
 
 
+HANDS_US = 500_000
+"""How soon the officials' hands are in the path after the panel has called them."""
+
+
 class World:
     """A world in a process of its own, and the device on it, which may be killed and started again."""
 
@@ -95,6 +99,7 @@ class World:
         assert "simulated device at" in self._process.stdout.readline()
         self.control: WorldClient = control(folder / "world.sock")
         self.host = BenchHost()
+        self._asked_us: int | None = None
         self.start()
 
     def start(self) -> None:
@@ -149,6 +154,12 @@ class World:
     def _settle(self) -> None:
         doubt = self.station.passage.doubt
         if doubt is None or self.panel.key != "ask_officials":
+            self._asked_us = None
+            return
+        # No hand is in the path the moment the question is asked.
+        now_us = self.control.now_us()
+        self._asked_us = now_us if self._asked_us is None else self._asked_us
+        if now_us < self._asked_us + HANDS_US:
             return
         places = self.control.positions()
         in_path, in_hand = places["path"], places["operator"]
