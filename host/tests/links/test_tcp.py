@@ -144,6 +144,7 @@ def test_a_stranger_does_not_cover_the_device_whose_name_it_uses(host: Host) -> 
     device, thief = a_device("device-1", 1), a_device("device-1", 2)
     assert run_over_tcp(device.connect(), host.port, lambda: bool(device.heard))
     run_over_tcp(thief.connect(), host.port, lambda: thief.refused != "")
+    assert wait_for(lambda: len(host.board.devices()) == 2)
     true, false = sorted(host.board.devices(), key=lambda entry: entry.problem)
     assert (true.device, true.problem) == (device.device, "")
     assert false.device == ""
