@@ -1,5 +1,6 @@
 """The pages in a real browser: alive without a reload, no complaints, honest when the host is gone."""
 
+import ctypes
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,6 +25,10 @@ def browser() -> Iterator[Browser]:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("no chromium on this machine: apt-get install chromium, or name one in CHROMIUM")
+    try:
+        ctypes.CDLL("libatomic.so.1")
+    except OSError:
+        pytest.skip("the browser's driver needs a library that is missing: apt-get install libatomic1")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         yield browser
