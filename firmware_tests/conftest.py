@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from firmware_tests.day import Day, DayError, a_day
+from firmware_tests.day import Day, a_day
 from firmware_tests.demo import REPOSITORY
 from firmware_tests.feeder_end import FeederEnd
 from firmware_tests.hardware_rigs import bench, pico_pair
@@ -104,7 +104,4 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Stack:
 def day(stack: Stack, tmp_path: Path) -> Iterator[Day]:
     """Yield a day with the host open, before any device is there; every process is ended afterwards."""
     with a_day(tmp_path, stack.order, stack.program) as day:
-        try:
-            yield day
-        except DayError as error:
-            pytest.fail(str(error))
+        yield day

@@ -150,10 +150,9 @@ class Table:
 class Day:
     """One locality's day in a folder of its own."""
 
-    def __init__(self, folder: Path, order: str, program: Path, tell: Callable[[str], None] = print) -> None:
+    def __init__(self, folder: Path, order: str, program: Path) -> None:
         self.folder = folder
         self.program = program
-        self.tell = tell
         self.tables: dict[str, Table] = {}
         self.port, self.web_port = free_port(), free_port()
         (folder / "order.toml").write_text(order, encoding="utf-8")
@@ -345,9 +344,9 @@ def toml_table(name: str, settings: Mapping[str, object]) -> str:
 
 
 @contextlib.contextmanager
-def a_day(folder: Path, order: str, program: Path, tell: Callable[[str], None] = print) -> Generator[Day]:
+def a_day(folder: Path, order: str, program: Path) -> Generator[Day]:
     """Yield a day whose host is open; every process is ended afterwards."""
-    with Day(folder, order, program, tell) as day:
+    with Day(folder, order, program) as day:
         day.open_host()
         yield day
 

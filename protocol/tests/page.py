@@ -4,6 +4,7 @@ The page's prose is written by hand; what stands between a pair of `made from` m
 """
 
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from recount_protocol import feeder_messages, tally_messages
@@ -134,9 +135,9 @@ TABLES = {
 }
 
 
-def made_anew(page: str) -> str:
-    """Return the page with its tables made from the code as it is. Raises ValueError without a mark."""
-    for source, table in TABLES.items():
+def with_tables(page: str, tables: Mapping[str, Callable[[], str]]) -> str:
+    """Return the page with each table between its marks made anew. Raises ValueError without a mark."""
+    for source, table in tables.items():
         begin, end = f"<!-- made from {source}: begin -->", f"<!-- made from {source}: end -->"
         pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
         made = f"{begin}\n{table()}\n{end}"
@@ -144,6 +145,11 @@ def made_anew(page: str) -> str:
         if found != 1:
             raise ValueError(f"the page has {found} places for {source}")
     return page
+
+
+def made_anew(page: str) -> str:
+    """Return the page with its tables made from the code as it is. Raises ValueError without a mark."""
+    return with_tables(page, TABLES)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+from protocol.tests.page import with_tables
 from recount_classifier import thresholds
 from recount_classifier.reasons import REASONS
 from recount_classifier.thresholds import THRESHOLD_NAMES, Thresholds
@@ -52,14 +53,7 @@ TABLES = {"reasons.REASONS": reason_table, "thresholds.Thresholds": threshold_ta
 
 def made_anew(page: str) -> str:
     """Return the page with its tables made from the code as it is. Raises ValueError without a mark."""
-    for source, table in TABLES.items():
-        begin, end = f"<!-- made from {source}: begin -->", f"<!-- made from {source}: end -->"
-        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        made = f"{begin}\n{table()}\n{end}"
-        page, found = pattern.subn(lambda _match, made=made: made, page)
-        if found != 1:
-            raise ValueError(f"the page has {found} places for {source}")
-    return page
+    return with_tables(page, TABLES)
 
 
 if __name__ == "__main__":
