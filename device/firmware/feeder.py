@@ -690,7 +690,7 @@ class Feeder:
         elif EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED:
             if not covered and not backwards and not self._drawn_from_exit(sensor, at_us):
                 self.counts[FIRST_EXIT_COUNT + sensor - EXIT_COUNTED] += 1
-            self._lying[sensor] = 0
+            self._lying[sensor] = 1 if covered and self._stopped_over(sensor, at_us) else 0
 
     def _sheet_in_path(self) -> bool:
         """Return whether the stopped path holds a sheet that was counted as an entry, maybe before a boot."""
@@ -705,9 +705,20 @@ class Feeder:
             return self._landed_event(at_us) != LANDED
         if self.state != STOPPED or self._lying[sensor] == 0:
             return False
-        # An edge from about the stop (it bounces, and stands later) is a landing if the sheet was through.
-        at_stop = self.sheet != 0 and not self._at_rest and elapsed_us(at_us, self._since_us) <= EDGE_DELAY_US
-        return not at_stop or self._landed_event(at_us) != LANDED
+        # The trailing edge came at the stop: it has landed if its length was through.
+        return not self._from_about_the_stop(at_us) or self._landed_event(at_us) != LANDED
+
+    def _stopped_over(self, sensor: int, at_us: int) -> bool:
+        """Return whether the sheet's leading edge came to its bin's sensor as the feeder stopped."""
+        if self.state != STOPPED or sensor - EXIT_COUNTED != self._exit or self._at_exit:
+            return False
+        return self._from_about_the_stop(at_us)
+
+    def _from_about_the_stop(self, at_us: int) -> bool:
+        """Return whether an edge of the sheet in the path began at the stop: it bounces, and stands later."""
+        if self.sheet == 0 or self._at_rest:
+            return False
+        return elapsed_us(at_us, self._since_us) <= EDGE_DELAY_US
 
     def _edge_name(self, sensor: int, covered: bool) -> str:
         if EXIT_COUNTED <= sensor <= EXIT_NOT_ACCEPTED:

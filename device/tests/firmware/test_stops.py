@@ -288,6 +288,21 @@ def test_a_sheet_drawn_from_a_bins_mouth_after_a_stop_has_not_landed(
         assert bench.ask("clear", "cleared")["counts"] == (1, 0, 0, 0, 0)
 
 
+def test_a_sheet_drawn_from_its_bins_sensor_that_it_reached_as_the_feeder_stopped_has_not_landed(
+    tmp_path: Path,
+) -> None:
+    with a_ready_feeder(tmp_path) as bench:
+        to_leaving(bench)
+        # The sensor sees it, and its level has not stood for 3 ms when the stop comes.
+        bench.until(lambda: bench.paper.path[0].lead_mm >= 650)
+        bench.ask("halt", "stopped")
+        bench.run(200)
+        assert bench.report()["sensors"] & 1 << 3
+        bench.paper.path.clear()
+        bench.run(20)
+        assert bench.ask("clear", "cleared")["counts"] == (1, 0, 0, 0, 0)
+
+
 def test_a_sheet_snatched_from_a_bins_mouth_on_its_way_has_not_landed(tmp_path: Path) -> None:
     with a_ready_feeder(tmp_path) as bench:
         to_leaving(bench)
