@@ -12,6 +12,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input
 # Stamps: what they stand for is done, as long as the files they depend on are older.
 ENVIRONMENT := .venv/.complete
 STUBS := .stubs/.complete
+OTHER_OPENCV := .cache/other-opencv/.complete
+ARM64 := .cache/arm64/.complete
 
 # Run by MicroPython too: checked with the board's stubs and compiled for its processor.
 ON_THE_BOARD = $(wildcard device/firmware/*.py) firmware_tests/rigs/paper_path.py \
@@ -58,6 +60,17 @@ accuracy: $(ENVIRONMENT)  ## read 10,000,000 drawn ballot positions (POSITIONS=n
 failure-table: $(ENVIRONMENT)  ## read 60 drawn sheets of everything that goes wrong with sheets
 	@RECOUNT_PAGES=60 $(BIN)/pytest -q -n 2 device/tests/classifier/test_failure_table.py
 
+.PHONY: same-verdict
+same-verdict: $(ENVIRONMENT) $(OTHER_OPENCV)  ## another release of OpenCV gives the same verdicts (EVERY=1: all real readings)
+	@$(BIN)/python -m device.tests.classifier.same_verdict --drawn 6 --every $(or $(EVERY),2) -- \
+		$(dir $(OTHER_OPENCV))bin/python
+
+.PHONY: same-verdict-arm64
+same-verdict-arm64: $(ENVIRONMENT) $(ARM64)  ## an emulated arm64 processor gives the same verdicts (EVERY=n: each n-th reading)
+	@$(BIN)/python -m device.tests.classifier.same_verdict --drawn 1 --every $(or $(EVERY),10) \
+		--packages $(dir $(ARM64))packages -- \
+		qemu-aarch64-static -L $(dir $(ARM64))root $(dir $(ARM64))root/usr/bin/python3.11 -S
+
 .PHONY: coverage
 coverage: $(ENVIRONMENT)  ## every branch of the protocol and of the law must be met by their tests
 	@mkdir -p .cache
@@ -89,9 +102,26 @@ $(STUBS): requirements/stubs.txt | $(ENVIRONMENT)
 	@$(PIP) install --quiet --require-hashes --target .stubs -r requirements/stubs.txt
 	@touch $@
 
+$(OTHER_OPENCV): requirements/other-opencv.txt | $(ENVIRONMENT)
+	@rm -rf $(@D)
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check --no-input install --quiet --require-hashes -r $<
+	@touch $@
+
+# Debian's Python for arm64, unpacked and not installed, and the wheels for it; an emulator runs them as a process.
+$(ARM64): requirements/arm64.txt | $(ENVIRONMENT)
+	@command -v mmdebstrap > /dev/null && command -v qemu-aarch64-static > /dev/null || \
+		{ echo "make: install Debian's mmdebstrap and qemu-user-static" >&2; exit 1; }
+	@rm -rf $(@D) && mkdir -p $(@D)
+	@mmdebstrap --quiet --variant=extract --architectures=arm64 \
+		--include=python3-minimal,libpython3-stdlib,libstdc++6,libgcc-s1,zlib1g bookworm $(@D)/root
+	@$(PIP) install --quiet --require-hashes --no-deps --only-binary=:all: --target $(@D)/packages \
+		--platform manylinux_2_28_aarch64 --platform manylinux_2_17_aarch64 --python-version 3.11 -r $<
+	@touch $@
+
 .PHONY: lock
 lock: $(ENVIRONMENT)  ## renew the locked requirements (UPGRADE=1: to the newest versions)
-	@cd requirements && for name in everything stubs camera; do \
+	@cd requirements && for name in everything stubs camera other-opencv arm64; do \
 		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 			--no-header --no-annotate $$([ $$name = camera ] && echo --no-deps) $(if $(UPGRADE),--upgrade) \
 			$$name.in -o $$name.txt; \
