@@ -8,6 +8,7 @@ has a peer in the real world and keeps real time.
 import os
 import select
 import time
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 
@@ -43,7 +44,9 @@ class Clock(Protocol):
 class MonotonicClock:
     """The kernel's clock; `wake()` may be called from any thread (buttons, the link to the host)."""
 
-    def __init__(self) -> None:
+    def __init__(self, others: Callable[[], Sequence[int]] = lambda: ()) -> None:
+        """`others` gives the descriptors, besides the port's, that end a wait when they become readable."""
+        self._others = others
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -60,9 +63,11 @@ class MonotonicClock:
             return  # a full pipe wakes as well as one more byte would
 
     def wait(self, port: Waitable, until_us: int) -> int:
-        """Wait in select() on the port and the wake pipe; an unplugged port is ready, and its read tells."""
+        """Wait in select() on all of them; an unplugged port is ready, and its read tells."""
         descriptor = port.fileno()
-        watched = [self._wake_read] if descriptor < 0 else [self._wake_read, descriptor]
+        watched = [self._wake_read, *self._others()]
+        if descriptor >= 0:
+            watched.append(descriptor)
         timeout_s = max(0.0, (until_us - self.now_us()) / 1e6)
         ready, _, _ = select.select(watched, [], [], timeout_s)
         if self._wake_read in ready:

@@ -5,7 +5,7 @@ before the diverter moves; `sheet_landed` is written when the bin's sensor saw t
 verdict may be read anew after it was given back; a sheet with one never is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import sha256
@@ -21,13 +21,14 @@ from recount_device.feeder_link import Feeder
 from recount_device.feeder_words import BACK, Report, exit_number
 from recount_device.journal import Entry
 from recount_device.pictures import encode_png
+from recount_device.reader import Outcome, Reader, ReadingFailed
 from recount_device.reasons import PATH_REASONS, feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
 from recount_protocol.fates import NOT_ACCEPTED, RETURNED, SET_ASIDE
 
-ReadSheet = Callable[[Sequence[Page], Program], Reading]
-"""Both steps of reading, from the pictures of a sheet to its verdict."""
+READING_LIMIT_US = 8_000_000
+"""A sheet that is not read by then is not read at all; the slowest machine in use takes an eighth of it."""
 
 NOTHING_PICKED = ("hopper_empty", "pick_failed")
 """Stops that leave no sheet in the path."""
@@ -36,6 +37,8 @@ DRIVEN_BACK = ("double_feed", "over_long", "short_sheet", "halt", "station_silen
 AFTER_RESTART = frozenset({"restart", "path_not_clear", "taken_out"})
 """Reasons with which nobody can say whether the sheet is still inside or in the operator's hands."""
 
+MAX_DETAIL = 300
+"""So much is kept of what a part said when it failed."""
 
 BY_HAND = (SET_ASIDE, NOT_ACCEPTED)
 """The verdicts whose sheets a person lays in their tray where there is no diverter."""
@@ -102,7 +105,7 @@ class Passage:
         feeder: Feeder,
         camera: Camera,
         clock: Clock,
-        read_sheet: ReadSheet,
+        reader: Reader,
         *,
         has_diverter: bool = True,
     ) -> None:
@@ -110,10 +113,12 @@ class Passage:
         self._feeder = feeder
         self._camera = camera
         self._clock = clock
-        self._read_sheet = read_sheet
+        self._reader = reader
         self._has_diverter = has_diverter
         self.sheet: Sheet | None = None
         self.ask: Ask | None = None
+        self._read_by_us: int | None = None
+        """When the reading of the sheet under the camera has to be done; None while none is being read."""
         self._last_pictures: list[bytes] = []
         """The hash of each side of the sheet that was looked at last."""
         self._last_stop = "jam"
@@ -271,6 +276,8 @@ class Passage:
             else:
                 self.stopped(sheet.number, report.stop_reason)
         elif report.state == "at_camera":
+            if sheet.state is State.AT_CAMERA:
+                return  # it is being read
             if sheet.state is State.JUDGED:
                 self._send_on(sheet)
             elif sheet.state is State.BACKING:
@@ -292,11 +299,40 @@ class Passage:
             self.faults.append(("camera_fault", "the camera gave the picture of the sheet before once more"))
             self._return_or_tray(sheet, ("same_image",))
             return
-        reading = self._read_sheet(pages, program)
-        if reading.fate == RETURNED:
-            self._return_or_tray(sheet, feed_again(reading.reasons))
+        self._read_by_us = self._clock.now_us() + READING_LIMIT_US
+        self._reader.begin(pages, program)
+        self.look_on()
+
+    def look_on(self) -> None:
+        """See whether the sheet under the camera has been read, and send it where it belongs."""
+        if self._read_by_us is None:
+            return
+        sheet = self.sheet
+        if sheet is None or sheet.state is not State.AT_CAMERA:
+            # The feeder stopped, or people came in between: it is fed again, and read then.
+            self._read_by_us = None
+            self._reader.give_up()
+            return
+        outcome = self._reader.result()
+        if outcome is not None:
+            self._read_by_us = None
+            self._take_outcome(sheet, outcome)
+        elif self._clock.now_us() >= self._read_by_us:
+            self._read_by_us = None
+            self._reader.give_up()
+            self._reading_failed(sheet, "the sheet was not read in time")
+
+    def _take_outcome(self, sheet: Sheet, outcome: Outcome) -> None:
+        if isinstance(outcome, ReadingFailed):
+            self._reading_failed(sheet, outcome.why)
+        elif outcome.fate == RETURNED:
+            self._return_or_tray(sheet, feed_again(outcome.reasons))
         else:
-            self._judge(sheet, reading)
+            self._judge(sheet, outcome)
+
+    def _reading_failed(self, sheet: Sheet, why: str) -> None:
+        self.faults.append(("reading_failed", why[:MAX_DETAIL]))
+        self._return_or_tray(sheet, ("reading_failed",))
 
     def _seen_before(self, pages: Sequence[Page]) -> bool:
         """Return whether a side is the very picture of the last sheet's: noise is never the same twice."""

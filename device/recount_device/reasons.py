@@ -36,6 +36,7 @@ PATH_REASONS: Mapping[str, PathReason] = {
     "firmware_error": PathReason("The feeder's program failed.", second_time_tray=False),
     "diverter": PathReason("The diverter did not move.", second_time_tray=False),
     "camera_fault": PathReason("The camera gave no picture.", second_time_tray=True),
+    "reading_failed": PathReason("The sheet could not be read in time.", second_time_tray=True),
     "restart": PathReason("The device started anew.", second_time_tray=False),
     "taken_out": PathReason("The sheet is no longer in the feeder.", second_time_tray=False),
 }

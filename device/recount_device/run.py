@@ -17,7 +17,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
-from recount_classifier.reading import read_sheet
 from recount_device.camera import Camera
 from recount_device.clock import Clock, MonotonicClock
 from recount_device.config import Config, read_config
@@ -30,8 +29,10 @@ from recount_device.journal import Journal
 from recount_device.messages import message
 from recount_device.orders import Orders, Programs, Store
 from recount_device.panel import Message, Panel
-from recount_device.passage import Passage, ReadSheet
+from recount_device.passage import READING_LIMIT_US, Passage
 from recount_device.program_store import ProgramStore
+from recount_device.reader import Reader
+from recount_device.reading_process import ReadingProcess, StandingReader
 from recount_device.scribe import Outbox, Scribe
 from recount_device.serial_port import find_port
 from recount_device.software import firmware_name, software_hash
@@ -43,10 +44,11 @@ GRACE_US = 10_000_000
 
 @dataclass
 class Parts:
-    """The parts of the device that stand in the world, real or simulated."""
+    """The parts of the device that are different ones in the real and in a simulated world."""
 
     clock: Clock
     camera: Camera
+    reader: Reader
     panel: Panel
     find_feeder: Callable[[], str]
 
@@ -97,13 +99,12 @@ def make_station(
     feeder: FeederLink,
     host: HostDesk,
     store: Store,
-    read: ReadSheet,
 ) -> Station:
     """Put the station together and write down that the device has started, and what it found."""
     software = software_hash()
     scribe = Scribe(journal, host)
     has_diverter = config.diverter == "motor"
-    passage = Passage(scribe, feeder, parts.camera, parts.clock, read, has_diverter=has_diverter)
+    passage = Passage(scribe, feeder, parts.camera, parts.clock, parts.reader, has_diverter=has_diverter)
     orders = Orders(scribe, passage, store, host, software)
     started = {
         "software": software,
@@ -125,32 +126,36 @@ def _start_note(scribe: Scribe, passage: Passage) -> str:
 
 @contextmanager
 def open_parts(config: Config) -> Generator[Parts]:
-    """Open camera, panel, clock and the way to the feeder, as the config chooses."""
+    """Open reader, camera, panel, clock and the way to the feeder, as the config chooses."""
     with ExitStack() as stack:
-        parts = _simulated_parts(config, stack) if config.simulator_socket else _real_parts(config, stack)
+        reading = ReadingProcess()
+        stack.callback(reading.close)
+        opened = _simulated_parts if config.simulator_socket else _real_parts
+        parts = opened(config, reading, stack)
         stack.callback(parts.camera.close)
         stack.callback(parts.panel.close)
         yield parts
 
 
-def _simulated_parts(config: Config, stack: ExitStack) -> Parts:
+def _simulated_parts(config: Config, reading: ReadingProcess, stack: ExitStack) -> Parts:
     from recount_device.simulator import connect  # noqa: PLC0415  the world is no part of a real device
 
     assert config.simulator_socket is not None
     device = connect(config.simulator_socket)
     stack.callback(device.close)
-    return Parts(device.clock, device.camera, device.panel, device.open_feeder)
+    reader = StandingReader(reading, READING_LIMIT_US / 1e6)
+    return Parts(device.clock, device.camera, reader, device.panel, device.open_feeder)
 
 
-def _real_parts(config: Config, stack: ExitStack) -> Parts:
+def _real_parts(config: Config, reading: ReadingProcess, stack: ExitStack) -> Parts:
     from recount_device.hardware.panel import GpioPanel  # noqa: PLC0415  only a Raspberry Pi has these
     from recount_device.hardware.picamera import open_picamera  # noqa: PLC0415
 
-    clock = MonotonicClock()
+    clock = MonotonicClock(reading.descriptors)
     stack.callback(clock.close)
     camera = open_picamera(config.optics)
     panel = GpioPanel(config.pins, sys.stderr, clock.now_us, clock.wake)
-    return Parts(clock, camera, panel, lambda: find_port(config.feeder.removeprefix("serial:")))
+    return Parts(clock, camera, reading, panel, lambda: find_port(config.feeder.removeprefix("serial:")))
 
 
 def make_folder(folder: Path) -> None:
@@ -205,7 +210,7 @@ def run_device(config: Config, *, as_json: bool) -> None:
         )
         host = HostLink(journal.path, introduction, config.host)
         store = ProgramStore(config.folder)
-        station = make_station(config, journal, parts, feeder, host, store, read_sheet)
+        station = make_station(config, journal, parts, feeder, host, store)
         host.start()
         stack.callback(host.close)
         _work(station, host, parts.clock, signals)

@@ -137,6 +137,7 @@ class Station:
             self._orders.obey(order)
         for event in self._feeder.poll(self._readable):
             self._hear(event)
+        self._passage.look_on()
         for button in self._panel.pressed():
             self._press(button)
         self._go_on()

@@ -18,7 +18,7 @@ from recount_classifier.program import Option, Program
 from recount_classifier.reading import Reading
 from recount_classifier.thresholds import Thresholds
 from recount_device.camera import Page
-from recount_device.clock import Waitable
+from recount_device.clock import Clock, Waitable
 from recount_device.config import Config
 from recount_device.errors import CameraFault, OperatorError
 from recount_device.feeder_link import Connected, FeederEvent, Identified, Said
@@ -28,6 +28,7 @@ from recount_device.journal import Journal, JournalReader
 from recount_device.orders import Orders
 from recount_device.panel import Message
 from recount_device.passage import Passage
+from recount_device.reader import Outcome, Reader
 from recount_device.scribe import Scribe
 from recount_device.station import Station
 from recount_protocol import feeder_messages
@@ -325,6 +326,47 @@ class BenchCamera:
         pass
 
 
+class InlineReader:
+    """Reads at once, in the station's own thread, by a function."""
+
+    def __init__(self, read: Callable[[Sequence[Page], Program], Outcome]) -> None:
+        self._read = read
+        self._outcome: Outcome | None = None
+
+    def begin(self, pages: Sequence[Page], program: Program) -> None:
+        self._outcome = self._read(pages, program)
+
+    def result(self) -> Outcome | None:
+        outcome, self._outcome = self._outcome, None
+        return outcome
+
+    def give_up(self) -> None:
+        self._outcome = None
+
+    def close(self) -> None:
+        pass
+
+
+class SlowReader(InlineReader):
+    """Takes so long for its first readings, by the clock it is given."""
+
+    def __init__(
+        self, clock: Clock, read: Callable[[Sequence[Page], Program], Outcome], first_take_us: Sequence[int]
+    ) -> None:
+        super().__init__(read)
+        self._clock = clock
+        self._first_take_us = deque(first_take_us)
+        self._ready_us = 0
+
+    def begin(self, pages: Sequence[Page], program: Program) -> None:
+        super().begin(pages, program)
+        takes_us = self._first_take_us.popleft() if self._first_take_us else 0
+        self._ready_us = self._clock.now_us() + takes_us
+
+    def result(self) -> Outcome | None:
+        return super().result() if self._clock.now_us() >= self._ready_us else None
+
+
 class BenchPanel:
     """Remembers what was shown; presses what it is told to."""
 
@@ -434,6 +476,7 @@ class Bench:
         self.machine = Machine(hopper=list(papers))
         self.clock = BenchClock()
         self.camera = BenchCamera(self.machine)
+        self.reader: Reader = InlineReader(self.camera.read)
         self.panel = BenchPanel()
         self.host = BenchHost()
         self.store = BenchStore()
@@ -460,7 +503,7 @@ class Bench:
             self.feeder,
             self.camera,
             self.clock,
-            self.camera.read,
+            self.reader,
             has_diverter=self.config.diverter == "motor",
         )
         orders = Orders(scribe, self.passage, self.store, self.host, self.software)

@@ -8,16 +8,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from device.tests.station.bench import ANN_AND_BOB, PROGRAM, BenchHost, BenchStore, QuickJournal, records_in
+from device.tests.station.bench import (
+    ANN_AND_BOB,
+    PROGRAM,
+    BenchHost,
+    BenchStore,
+    InlineReader,
+    QuickJournal,
+    SlowReader,
+    records_in,
+)
 from firmware_tests.rig import firmware_hash, firmware_sources
 from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program
 from recount_classifier.reading import Reading
+from recount_device import passage
 from recount_device.camera import Page
+from recount_device.clock import Clock
 from recount_device.config import parse_config
 from recount_device.feeder_link import FeederLink
 from recount_device.identity import open_identity
 from recount_device.panel import Message, Panel
+from recount_device.reader import Reader
 from recount_device.run import Parts, make_station
 from recount_device.simulator import connect
 from recount_protocol.fates import COUNTED, SET_ASIDE
@@ -80,11 +92,11 @@ class World:
         folder: Path,
         faults: str = "",
         device: str = "",
-        read: Callable[[Sequence[Page], Program], Reading] = read_as_counted,
+        make_reader: Callable[[Clock], Reader] = lambda _clock: InlineReader(read_as_counted),
     ) -> None:
         self.folder = folder
         self._device_toml = DEVICE + device
-        self._read = read
+        self._make_reader = make_reader
         sheets = "".join(f'[[sheet]]\nid = "{n}"\n' for n in range(1, SHEETS + 1))
         (folder / "WORLD.toml").write_text(
             f'socket = "world.sock"\nduplex = false\nseed = 3\n{faults}\n{sheets}'
@@ -107,13 +119,11 @@ class World:
         config = parse_config(self._device_toml, "DEVICE.toml", self.folder)
         self._device = device = connect(self.folder / "world.sock")
         panel = Watched(device.panel)
-        parts = Parts(device.clock, device.camera, panel, device.open_feeder)
+        parts = Parts(device.clock, device.camera, self._make_reader(device.clock), panel, device.open_feeder)
         self.panel = panel
         self.journal = QuickJournal(config.folder, open_identity(config.folder))
         self.feeder = FeederLink(parts.clock, parts.find_feeder)
-        self.station = make_station(
-            config, self.journal, parts, self.feeder, self.host, BenchStore(), self._read
-        )
+        self.station = make_station(config, self.journal, parts, self.feeder, self.host, BenchStore())
 
     def kill(self) -> None:
         """End the station in the middle of what it does."""
@@ -209,8 +219,11 @@ def a_world(tmp_path: Path) -> Iterator[MakeWorld]:
     """Give a maker of worlds; they end with the test."""
     made: list[World] = []
 
-    def make(faults: str = "") -> World:
-        made.append(World(tmp_path, faults))
+    def make(faults: str = "", first_take_us: Sequence[int] = ()) -> World:
+        def make_reader(clock: Clock) -> Reader:
+            return SlowReader(clock, read_as_counted, first_take_us)
+
+        made.append(World(tmp_path, faults, make_reader=make_reader))
         return made[-1]
 
     yield make
@@ -319,7 +332,9 @@ def read_by_turns() -> Callable[[Sequence[Page], Program], Reading]:
 
 
 def test_a_device_without_a_diverter_has_a_person_lay_sheets_in_their_tray(tmp_path: Path) -> None:
-    world = World(tmp_path, device='diverter = "prompt"\n', read=read_by_turns())
+    world = World(
+        tmp_path, device='diverter = "prompt"\n', make_reader=lambda _clock: InlineReader(read_by_turns())
+    )
     try:
         world.scan()
         world.check()
@@ -329,3 +344,43 @@ def test_a_device_without_a_diverter_has_a_person_lay_sheets_in_their_tray(tmp_p
         assert closed.body["by_hand"] == SHEETS // 2
     finally:
         world.close()
+
+
+def test_a_reader_slower_than_the_feeders_patience_is_no_silent_station(a_world: MakeWorld) -> None:
+    world = a_world(first_take_us=[1_500_000, 800_000])
+    world.scan()
+    world.check()
+    assert world.reasons() == []
+    assert world.records("batch_closed")[0].body["counted"] == SHEETS
+
+
+def test_a_reader_that_hangs_gives_the_sheet_back_and_then_to_the_officials(
+    a_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passage, "READING_LIMIT_US", 700_000)
+    world = a_world(first_take_us=[2_000_000, 2_000_000])
+    world.scan()
+    world.check()
+    assert world.reasons() == ["reading_failed"]
+    (closed,) = world.records("batch_closed")
+    assert (closed.body["not_accepted"], closed.body["counted"]) == ({"reading_failed": 1}, SHEETS - 1)
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ('kind = "cover_opened"\nat_s = 2.5', "cover_open"),
+        ('kind = "board_reset"\nat_s = 2.5', "path_not_clear"),
+        ('kind = "cable_cut"\nat_s = 2.2\nfor_s = 1.0', "station_silent"),
+        ('kind = "cable_cut"\nat_s = 2.2\nfor_s = 0.2', ""),
+    ],
+)
+def test_an_accident_while_a_sheet_is_read_gives_it_back_unread(
+    a_world: MakeWorld, fault: str, reason: str
+) -> None:
+    # The first sheet comes to rest under the camera after two seconds of this world.
+    world = a_world(f"[[fault]]\n{fault}", first_take_us=[1_500_000])
+    world.scan()
+    world.check()
+    assert world.reasons()[:1] == [reason] * bool(reason)
+    assert world.records("sheet_in_doubt") == []

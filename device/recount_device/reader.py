@@ -1,0 +1,43 @@
+"""The reader's seam: a sheet's pictures in, and its reading a while later, while the station goes on.
+
+The station keeps the feeder's link alive while a sheet is read, however slow the machine is. Who reads
+(a process, a thread, a test) is chosen where the device is put together.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from recount_classifier.program import Program
+from recount_classifier.reading import Reading
+from recount_device.camera import Page
+
+
+@dataclass(frozen=True)
+class ReadingFailed:
+    """There is no reading of these pictures: the reader broke down over them."""
+
+    why: str
+
+
+Outcome = Reading | ReadingFailed
+
+
+class Reader(Protocol):
+    """Reads one sheet at a time."""
+
+    def begin(self, pages: Sequence[Page], program: Program) -> None:
+        """Begin to read these pictures; only called while nothing is being read."""
+        ...
+
+    def result(self) -> Outcome | None:
+        """Return what came of it, once; None while it is being read, and where nothing is."""
+        ...
+
+    def give_up(self) -> None:
+        """Stop reading what is being read, and forget it."""
+        ...
+
+    def close(self) -> None:
+        """End the reader."""
+        ...
