@@ -21,6 +21,7 @@ from recount_device.panel import Message
 from recount_world.board_process import BoardProcess
 from recount_world.client import WorldClient
 from recount_world.errors import CallError, WorldError, WorldGone
+from recount_world.replay import read_trace, replay, verdict_in_words
 from recount_world.script import Script, read_script
 from recount_world.server import serve
 from recount_world.trace import Trace
@@ -141,6 +142,15 @@ def connect(socket_path: Path) -> SimulatedDevice:
         return SimulatedDevice(WorldClient(socket_path))
     except (WorldGone, CallError) as error:
         raise OperatorError(str(error)) from error
+
+
+def replay_trace(path: Path, firmware: Path | None) -> tuple[bool, list[str]]:
+    """Return whether a firmware does what a trace says, and the verdict in lines. Raises OperatorError."""
+    try:
+        verdict = replay(read_trace(path), firmware)
+    except WorldError as error:
+        raise OperatorError(str(error)) from error
+    return verdict.difference is None, verdict_in_words(verdict)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

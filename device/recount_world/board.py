@@ -1,5 +1,6 @@
 """The seam between the world and a feeder board: what a board says when it waits, what it is told then."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 
@@ -40,6 +41,10 @@ class Board(Protocol):
 
     def power_off(self) -> None:
         """Take its power; harmless when it is off."""
+        ...
+
+    def memory(self) -> Mapping[str, bytes]:
+        """Return the files that its flash holds besides the firmware, by name."""
         ...
 
     def last_words(self) -> str:

@@ -18,6 +18,7 @@ import socket
 import struct
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -52,13 +53,18 @@ def interpreter() -> str:
 class BoardProcess:
     """A board whose power is a process. Its flash is a folder that outlives resets."""
 
-    def __init__(self, flash: Path, *, seed: int = 0, log: Path | None = None) -> None:
-        """Prepare a board; `log` collects what the interpreter says on its standard error."""
+    def __init__(
+        self, flash: Path, *, seed: int = 0, log: Path | None = None, firmware: Path | None = None
+    ) -> None:
+        """Prepare a board; `log` collects what the interpreter says on its standard error.
+
+        `firmware` is the folder of another firmware than this release's.
+        """
         self._flash = flash
         self._seed = seed
         self._log = log
         self._interpreter = interpreter()
-        self._firmware = firmware_folder()
+        self._firmware = firmware or firmware_folder()
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
         self._received = bytearray()
@@ -120,6 +126,10 @@ class BoardProcess:
         if self._line is not None:
             self._line.close()
             self._line = None
+
+    def memory(self) -> Mapping[str, bytes]:
+        """Return the files in its flash."""
+        return {path.name: path.read_bytes() for path in self._flash.iterdir() if path.is_file()}
 
     def last_words(self) -> str:
         """Return the last line of the log, for an error message."""

@@ -4,6 +4,7 @@
   - ScriptError: WORLD.toml or a deck does not fit; one sentence says where and what to do
   - CallError: a call at the socket does not fit its table or the state of the world
   - WorldGone: the world's end of the socket was closed
+  - TraceError: a file is no trace that can be replayed; one sentence says why
   - BoardError: the MicroPython interpreter is missing, or the firmware does not start on it
 """
 
@@ -26,3 +27,7 @@ class WorldGone(WorldError):
 
 class BoardError(WorldError):
     """The board cannot run at all: no interpreter, or a firmware that dies before its first wait."""
+
+
+class TraceError(WorldError):
+    """One sentence for the person who replays a trace: what is wrong with the file."""

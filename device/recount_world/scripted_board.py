@@ -1,6 +1,6 @@
 """A board that a Python generator plays: for the paper path without firmware, in tests and in experiments."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 
 from recount_world.board import Answer, Request
 
@@ -36,6 +36,10 @@ class ScriptedBoard:
     def power_off(self) -> None:
         """Forget where the program was."""
         self._running = None
+
+    def memory(self) -> Mapping[str, bytes]:
+        """Return that it keeps nothing."""
+        return {}
 
     def last_words(self) -> str:
         """Return that its program ended."""

@@ -71,7 +71,10 @@ class World:
         self._failed_starts = 0
         self._board_due_us: int | None = None
         self._watchdog_us: int | None = None
+        self._turn_us = -1
+        """When the board last took a turn."""
         self._received = b""
+        self.trace.note(0, "seed", script.seed)
         for fault in script.faults:
             self.add_fault(fault)
         self.inputs.plan_dust(0, script.dust_per_minute)
@@ -251,6 +254,7 @@ class World:
             self._agenda.add(arriving.at_us, lambda: self._receive(arriving.data), hurried=False)
 
     def _receive(self, data: bytes) -> None:
+        self.trace.note(self.now_us, "rx", data.hex())
         self._received += data
 
     def show_panel(self, panel: Panel | None) -> None:
@@ -288,6 +292,8 @@ class World:
         self._boots += 1
         self.inputs.tell_all(self.now_us)
         self._received = b""
+        for name, content in sorted(self._board.memory().items()):
+            self.trace.note(self.now_us, "flash", name, content.hex())
         self.trace.note(self.now_us, "board", "boots")
         request = self._board.power_on(self._boots)
         if request is None:
@@ -306,6 +312,10 @@ class World:
             return False
         if not self.inputs.pending and not self._received and self._board_due_us > self.now_us:
             return False
+        if self.inputs.pending or self._received:
+            # A board that took its turn at this moment already takes another one.
+            self.trace.note(self.now_us, "told", *["again"][: self._turn_us == self.now_us])
+        self._turn_us = self.now_us
         answer = Answer(self.now_us, self.inputs.take_edges(), self._received)
         self._received = b""
         request = self._board.resume(answer)
@@ -328,6 +338,7 @@ class World:
             self.outputs.set_pulses(name, rate)
             self.trace.note(self.now_us, "pulses", name, rate)
         if request.sent:
+            self.trace.note(self.now_us, "tx", request.sent.hex())
             arriving = self._up.send(request.sent, self.now_us)
             if arriving is not None:
                 self._agenda.add(arriving.at_us, lambda: self.to_station(arriving.data), hurried=False)

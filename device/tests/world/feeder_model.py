@@ -32,9 +32,10 @@ from recount_world.world import World
 
 DAY_US = 200_000_000
 BEFORE_EXIT_MM = 40.0
-"""A hand that snatches a sheet off its bin's sensor closer than `jam_margin_mm` to its end beats the sensor;
-only the count of the piles finds that sheet (I3)."""
-
+"""A hand that takes a sheet off its bin's sensor at the moment at which it should leave it, give or take
+`jam_margin_mm`, is to the sensors a sheet that falls into the bin; only the count of the piles finds it (I3).
+So no hand of the model does that: neither to a sheet whose end is that near, nor to one that is jammed in the
+bin's mouth while the motors still turn."""
 
 STRAY_SHEETS = 900_000
 """Numbers from here on were never given by the desk."""
@@ -178,9 +179,17 @@ class FeederMachine(RuleBasedStateMachine):
         return stack[0] if stack else None
 
     def _can_be_pulled(self) -> bool:
-        edges = self.world.path.edges
-        return bool(self.world.hands.in_path()) and all(
-            sheet.tail < edges.exit - ticks(2 * BEFORE_EXIT_MM) for sheet in self.world.path.carried()
+        """Tell whether the sensors can tell this hand from a landing; see BEFORE_EXIT_MM."""
+        path = self.world.path
+        near = path.edges.exit - ticks(2 * BEFORE_EXIT_MM)
+        jammed_in_mouth = path.motors.turning and any(
+            bundle.held and any(sheet.covers(path.edges.exit) for sheet in bundle.carried)
+            for bundle in path.bundles
+        )
+        return (
+            bool(self.world.hands.in_path())
+            and not jammed_in_mouth
+            and all(sheet.tail < near for sheet in path.carried())
         )
 
     @rule(pause_ms=PAUSES, for_s=st.sampled_from([0.05, 0.4, 1.5]))
