@@ -1,5 +1,6 @@
 """The typed client of a world's socket, for the station and for tests."""
 
+import os
 import socket
 import threading
 from collections.abc import Mapping, Sequence
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from recount_world.calls import CONTROL, STATION
 from recount_world.errors import CallError, WorldGone
+from recount_world.shared_pictures import picture_at
 from recount_world.wire import receive_message, send_message
 
 
@@ -109,9 +111,15 @@ class WorldClient:
 
     def capture(self) -> Picture:
         """Return what lies under the camera now: the sheet as it lies, or the empty bed."""
-        answer = self._call("capture")
-        sides = [answer["front"], answer.get("back")]
-        return Picture(tuple(_page(side) for side in sides if side is not None), int(answer["exposed_us"]))
+        answer, descriptor = self._ask("capture")
+        if descriptor is None:
+            raise CallError("the simulated camera gave no picture")
+        try:
+            sides = [answer["front"], answer["back"]]
+            pages = tuple(picture_at(descriptor, side) for side in sides if side is not None)
+        finally:
+            os.close(descriptor)
+        return Picture(pages, int(answer["exposed_us"]))
 
     def panel(
         self,
@@ -189,17 +197,25 @@ class WorldClient:
         self._call("quit")
 
     def _call(self, name: str, **fields: object) -> dict[str, Any]:
+        answer, descriptor = self._ask(name, **fields)
+        if descriptor is not None:
+            os.close(descriptor)
+        return answer
+
+    def _ask(self, name: str, **fields: object) -> tuple[dict[str, Any], int | None]:
+        """Make a call; return its answer, and the descriptor that came with it, for the caller to close."""
         with self._lock:
             self._send({"call": name, **fields})
             try:
-                answer = receive_message(self._socket)
+                received = receive_message(self._socket)
             except OSError as error:
                 raise WorldGone(f"the simulated device is gone: {error}") from error
-        if answer is None:
+        if received is None:
             raise WorldGone("the simulated device closed the connection")
+        answer, descriptor = received
         if "error" in answer:
             raise CallError(str(answer["error"]))
-        return answer
+        return answer, descriptor
 
     def _send(self, message: Mapping[str, object]) -> None:
         try:
@@ -212,8 +228,3 @@ class WorldClient:
 def control(path: str | Path) -> WorldClient:
     """Return a control connection."""
     return WorldClient(path, CONTROL)
-
-
-def _page(side: Mapping[str, Any]) -> NDArray[np.uint8]:
-    """Return a page as an array of rows; it is read-only, as its bytes are."""
-    return np.frombuffer(side["bytes"], dtype=np.uint8).reshape(int(side["height"]), int(side["width"]))

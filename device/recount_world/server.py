@@ -15,10 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from recount_world.auto_operator import Panel
 from recount_world.calls import CONTROL, ROLES, STATION, check_call
@@ -29,6 +26,7 @@ from recount_world.paper import Sheet
 from recount_world.pins import INPUTS
 from recount_world.port import PseudoPort
 from recount_world.script import read_sheet
+from recount_world.shared_pictures import PictureMemory
 from recount_world.wire import MessageReader, send_message
 from recount_world.world import World
 
@@ -69,6 +67,7 @@ class Server:
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         self._stop_here, self._stop_there = socket.socketpair()
         self._selector.register(self._stop_here, selectors.EVENT_READ, lambda: None)
+        self._pictures = PictureMemory()
         self._pace = Pace()
         self._clients: list[Client] = []
         self._station: Client | None = None
@@ -240,11 +239,9 @@ class Server:
         if answer is not None:
             self._send(client, {"ok": True, **answer} if "error" not in answer else answer)
 
-    def _send(self, client: Client, message: Mapping[str, object]) -> None:
-        sides = [side for key in ("front", "back") if isinstance(side := message.get(key), dict)]
-        room = sum(side["bytes"].nbytes for side in cast("list[dict[str, Any]]", sides))
+    def _send(self, client: Client, message: Mapping[str, object], descriptor: int | None = None) -> None:
         try:
-            send_message(client.connection, message, room + 4096)
+            send_message(client.connection, message, descriptor)
         except OSError:
             self._drop(client)
 
@@ -267,6 +264,7 @@ class Server:
         for one in (self._listener, self._stop_here, self._stop_there):
             one.close()
         self._close_port()
+        self._pictures.close()
         with contextlib.suppress(FileNotFoundError):
             self.socket_path.unlink()
 
@@ -303,13 +301,15 @@ class Server:
         # The wait may have ended by itself while this was under way: then there is nothing to do.
         self._end_wait()
 
-    def _capture(self, _client: Client, _fields: dict[str, Any]) -> dict[str, Any]:
-        sides = [_side(page) for page in self.world.capture()]
-        return {
-            "front": sides[0],
-            "back": sides[1] if len(sides) > 1 else None,
+    def _capture(self, client: Client, _fields: dict[str, Any]) -> None:
+        above, *below = self._pictures.lay(self.world.capture())
+        answer = {
+            "ok": True,
+            "front": above,
+            "back": below[0] if below else None,
             "exposed_us": self.world.now_us,
         }
+        self._send(client, answer, self._pictures.descriptor)
 
     def _panel(self, _client: Client, fields: dict[str, Any]) -> dict[str, Any]:
         lamps = {str(name): bool(lit) for name, lit in (fields["lamps"] or {}).items()}
@@ -383,11 +383,6 @@ def _done(nothing: None) -> dict[str, Any]:
     """Return the answer of a call that only does something."""
     del nothing
     return {}
-
-
-def _side(page: NDArray[Any]) -> dict[str, Any]:
-    pixels = np.ascontiguousarray(page).data.cast("B")
-    return {"width": page.shape[1], "height": page.shape[0], "bytes": pixels}
 
 
 def _set_one(world: World, name: str, value: object) -> None:

@@ -1,5 +1,6 @@
 """Frames on the world's socket: four bytes of length, big-endian, then one msgpack map."""
 
+import os
 import socket
 import struct
 from collections.abc import Mapping
@@ -9,24 +10,22 @@ import msgpack
 
 from recount_world.errors import CallError
 
-MAX_FRAME_BYTES = 64 * 1024 * 1024
-"""Two pages of a large ballot at 300 dpi, uncompressed, fit four times over."""
-
-SMALL_BYTES = 65536
+MAX_FRAME_BYTES = 1024 * 1024
+"""A load of a thousand sheets fits twice; pictures go another way (shared_pictures)."""
 
 _LENGTH = struct.Struct(">I")
 
 
-def send_message(connection: socket.socket, message: Mapping[str, object], room: int = 4096) -> None:
-    """Send one message as a frame; `room` is about how many bytes it takes, where it takes many."""
-    body = cast("bytes", msgpack.Packer(use_bin_type=True, buf_size=room).pack(message))
-    header = _LENGTH.pack(len(body))
-    if len(body) <= SMALL_BYTES:
-        connection.sendall(header + body)
-    else:
-        # Two sends are cheaper than to copy pictures once more.
-        connection.sendall(header)
-        connection.sendall(body)
+def send_message(
+    connection: socket.socket, message: Mapping[str, object], descriptor: int | None = None
+) -> None:
+    """Send one message as a frame, and with it a descriptor of an open file, where one is given."""
+    body = cast("bytes", msgpack.packb(message, use_bin_type=True))
+    frame = _LENGTH.pack(len(body)) + body
+    if descriptor is not None:
+        sent = socket.send_fds(connection, [frame], [descriptor])
+        frame = frame[sent:]
+    connection.sendall(frame)
 
 
 def decode_body(body: bytes | bytearray) -> dict[str, Any]:
@@ -85,15 +84,35 @@ def receive_exactly(connection: socket.socket, count: int) -> bytearray:
     return buffer if filled == count else bytearray(view[:filled])
 
 
-def receive_message(connection: socket.socket) -> dict[str, Any] | None:
-    """Return the next message from a blocking socket; None where the other end closed it."""
-    header = receive_exactly(connection, _LENGTH.size)
+def receive_message(connection: socket.socket) -> tuple[dict[str, Any], int | None] | None:
+    """Return the next message from a blocking socket, and the descriptor that came with it, the caller's own.
+
+    None where the other end closed it. Raises CallError for a frame that is no message.
+    """
+    start, descriptors, _, _ = socket.recv_fds(connection, _LENGTH.size, 1)
+    descriptor = descriptors[0] if descriptors else None
+    try:
+        message = _rest_of_message(connection, start) if start else None
+    except BaseException:
+        _close(descriptor)
+        raise
+    if message is None:
+        _close(descriptor)
+        return None
+    return message, descriptor
+
+
+def _rest_of_message(connection: socket.socket, start: bytes) -> dict[str, Any] | None:
+    header = start + receive_exactly(connection, _LENGTH.size - len(start))
     if len(header) < _LENGTH.size:
         return None
     (length,) = _LENGTH.unpack(header)
     if length > MAX_FRAME_BYTES:
         raise CallError(f"a frame of {length} bytes is longer than {MAX_FRAME_BYTES}")
     body = receive_exactly(connection, length)
-    if len(body) < length:
-        return None
-    return decode_body(body)
+    return decode_body(body) if len(body) == length else None
+
+
+def _close(descriptor: int | None) -> None:
+    if descriptor is not None:
+        os.close(descriptor)
