@@ -38,8 +38,8 @@ class TargetMeasure:
     """Ink beside it that belongs to no mark."""
     encircled: bool
     """Whether a stroke that does not touch it lies all round it."""
-    outline_missing: float
-    """Share of its printed outline that is absent."""
+    outline: float
+    """Ink of the palest part of its printed outline: 1 is what the blank has, as this sheet is printed."""
     paper_step: float
     """How far the ground under it is from the contest's paper, as a share of the contrast."""
     streak: bool
@@ -99,8 +99,8 @@ def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> lis
         reasons.append("not_on_paper")
     if target.cover >= limits.heavy_cover and target.halo >= limits.blot_halo - guard:
         reasons.append("not_on_paper")
-    if target.outline_missing >= limits.outline_missing - guard:
-        reasons.append("marginal_print")
+    if target.outline < limits.outline_ink + guard:
+        reasons.append("marginal_outline")
     if target.streak:
         reasons.append("streak")
     if target.fold:

@@ -21,7 +21,8 @@ from recount_classifier.ground import (
 )
 from recount_classifier.lines import Lines, erase, find_lines, meets
 from recount_classifier.marks import Marks, measure
-from recount_classifier.places import Places, places_of, stacked
+from recount_classifier.outlines import against_usual, measure_outlines
+from recount_classifier.places import PRINT_SLACK, Places, places_of, stacked
 from recount_classifier.program import WORKING_DPI, Program, Style
 from recount_classifier.raster import (
     Grey,
@@ -32,7 +33,6 @@ from recount_classifier.raster import (
     dilated,
     extremes,
     not_above,
-    ones,
 )
 from recount_classifier.reasons import fate_of, reasons_of
 from recount_classifier.registration import Registration, SheetMap
@@ -46,8 +46,6 @@ _TOUCH_PX = 6.0
 """Ink of a stroke inside a target from which it is one of the target's strokes."""
 _WORD_TOUCH = 6
 """Half-size pixels of printed words that a stroke meets before it crosses them."""
-_PRINT_SLACK = ones(5, 5)
-"""Print may lie two pixels from its place and still be present."""
 _ABSENT_LEVEL = 90
 """Ink (of 255) below which the blank's strong print is absent."""
 _PALE_LINE = 128
@@ -140,7 +138,7 @@ def see_ground(flat: Grey, lean: float, style: Style, limits: Thresholds) -> See
     if lines:
         erase(excess, lines)
     strokes = find_strokes(excess, _ink_level(limits), reference.outlines)
-    return Seen(envelope, usual, black, ink, dilated(ink, _PRINT_SLACK), excess, lines, strokes)
+    return Seen(envelope, usual, black, ink, dilated(ink, PRINT_SLACK), excess, lines, strokes)
 
 
 def _ink_level(limits: Thresholds) -> int:
@@ -168,8 +166,8 @@ def measure_targets(seen: Seen, style: Style, limits: Thresholds) -> tuple[Targe
     places = places_of(style)
     marks = _marks(seen.excess, places, _ink_level(limits))
     steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
-    bare = _bare_shares(seen.present, places)
-    return _targets(style, places, marks, seen.strokes, seen.lines, steps, bare)
+    outlines = _outlines(seen.present, places)
+    return _targets(style, places, marks, seen.strokes, seen.lines, steps, outlines)
 
 
 def _marks(excess: Grey, places: Places, ink_level: int) -> Marks:
@@ -210,7 +208,7 @@ def _targets(
     strokes: Strokes,
     lines: Lines,
     steps: list[float],
-    bare: list[float],
+    outlines: list[float],
 ) -> tuple[TargetMeasure, ...]:
     count = len(style.targets)
     in_targets = strokes.by_zone(places.targets, count)
@@ -242,7 +240,7 @@ def _targets(
                 shared=is_shared[index],
                 crowded_mm2=crowds[index],
                 encircled=encircled[index],
-                outline_missing=bare[index],
+                outline=outlines[index],
                 paper_step=steps[index],
                 streak=meets(lines.down, x, target.width / 2, y, bottom - top),
                 fold=meets(lines.across, y, target.height / 2, x, right - left),
@@ -298,16 +296,14 @@ def _reaches_far(style: Style, strokes: Strokes, in_targets: NDArray[np.float64]
     return np.any(reach > sizes[owner] * _FAR, axis=1)
 
 
-def _bare_shares(present: Grey, places: Places) -> list[float]:
-    """Return of each target's printed outline the share that the sheet lacks."""
-    shares = np.zeros(len(places.windows))
+def _outlines(present: Grey, places: Places) -> list[float]:
+    """Return of each target's printed outline how dark its palest part is, on this sheet."""
+    measured = np.ones((len(places.windows), 2), np.float32)
     for size in places.sizes:
         members = list(size.members)
         stack = stacked(present, [places.windows[i] for i in members], size.width, size.height)
-        least = np.stack([places.outlines[i] for i in members])
-        lacking = np.count_nonzero(stack < least, axis=(1, 2))
-        shares[members] = lacking / np.maximum(np.count_nonzero(least, axis=(1, 2)), 1)
-    return shares.tolist()
+        measured[members] = measure_outlines(stack, size.outlines)
+    return against_usual(measured).tolist()
 
 
 def _bare_px(style: Style, present: Grey) -> float:

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from recount_classifier.ground import GRAIN_PX, reference_of
 from recount_classifier.lines import Room, room_of
 from recount_classifier.marks import open_pixels, window_of, zones_of
+from recount_classifier.outlines import Outlines, outlines_of
 from recount_classifier.program import Style
 from recount_classifier.raster import Grey, above, averaged, both, dilated, not_above, ones
 from recount_classifier.strokes import halved_mask
 
 Window = tuple[slice, slice]
-_OUTLINE_INK, _OUTLINE_LEAST, _OUTLINE_SHARE = 60, 18, 0.25
-"""Ink (of 255) that is outline on the blank; on a sheet a quarter of it, and no less than 18, shows it."""
+PRINT_SLACK = ones(5, 5)
+"""Print may lie two pixels from its place and still be present."""
 Grey3 = NDArray[np.uint8]
 
 
@@ -39,6 +40,7 @@ class Size:
     members: tuple[int, ...]
     room: NDArray[np.float32]
     """For each member, how much of core, ring and halo print leaves open (`open_pixels`)."""
+    outlines: Outlines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +49,6 @@ class Places:
 
     windows: tuple[Place, ...]
     sizes: tuple[Size, ...]
-    outlines: tuple[Grey, ...]
-    """Each target's window with the least ink that shows its printed outline; 0 beside the outline."""
     targets: Grey
     """Inside which target a pixel lies (1 + its index), outline included; 0 elsewhere."""
     halos: Grey
@@ -82,7 +82,6 @@ def places_of(style: Style) -> Places:
     return Places(
         windows=tuple(windows),
         sizes=_sizes(style, windows),
-        outlines=tuple(_outline(style, index, place) for index, place in enumerate(windows)),
         targets=halved_mask(inside),
         halos=halved_mask(halos),
         box=halved_mask(box),
@@ -98,21 +97,17 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
     for index, target in enumerate(style.targets):
         members.setdefault((target.width, target.height), []).append(index)
     free = not_above(reference_of(style).print_mask, 0)
+    ink = averaged(reference_of(style).ink, GRAIN_PX)
+    darkest = dilated(ink, PRINT_SLACK)
     sizes: list[Size] = []
     for (width, height), indices in members.items():
-        open_ground = stacked(free, [windows[i] for i in indices], width, height)
-        sizes.append(Size(width, height, tuple(indices), open_pixels(open_ground, width, height)))
+        grounds = (
+            stacked(ground, [windows[i] for i in indices], width, height) for ground in (free, ink, darkest)
+        )
+        open_ground, *printed = grounds
+        room, outlines = open_pixels(open_ground, width, height), outlines_of(*printed, width, height)
+        sizes.append(Size(width, height, tuple(indices), room, outlines))
     return tuple(sizes)
-
-
-def _outline(style: Style, index: int, place: Place) -> Grey:
-    """Return the least ink that shows the target's own print at each pixel of its window; 0 beside it."""
-    target = style.targets[index]
-    ink = averaged(reference_of(style).ink, GRAIN_PX)
-    window = stacked(ink, [place], target.width, target.height)[0]
-    least = np.maximum(window * _OUTLINE_SHARE, _OUTLINE_LEAST).astype(np.uint8)
-    printed = (window >= _OUTLINE_INK) & zones_of(target.width, target.height).inside
-    return np.where(printed, least, 0).astype(np.uint8)
 
 
 def stacked(ground: Grey, windows: Sequence[Place], target_width: float, target_height: float) -> Grey3:

@@ -34,6 +34,9 @@ REASONS: dict[str, Reason] = {
     "marginal_name": Reason(SET_ASIDE, "Ink crosses a printed name."),
     "marginal_writing": Reason(SET_ASIDE, "Something is written inside the contest's box."),
     "marginal_print": Reason(SET_ASIDE, "Print beside a target is covered or missing."),
+    "marginal_outline": Reason(
+        SET_ASIDE, "A target's printed outline is too pale: a mark may be hidden there."
+    ),
     "marginal_fold": Reason(SET_ASIDE, "A fold or line runs through a target."),
     "registration_disagrees": Reason(SET_ASIDE, "The two measurements of the sheet's place do not agree."),
     # -- no reading is possible --

@@ -86,8 +86,10 @@ class Thresholds:
     """Largest spot of ink in an empty target, as a share of the target's area. The touch of a pen: 0.03."""
     blot_halo: float = 0.30
     """Mean excess ink round a covered target from which it is a hole or a blot, not a mark."""
-    outline_missing: float = 0.35
-    """Share of a target's printed outline that may be absent."""
+    outline_ink: float = 0.55
+    """Ink that every eighth of a target's printed outline has at least, 1 being the blank's as this sheet is
+    printed: what hides a mark hides print as well. Lowest of real sheets: 0.60; under glare and correction
+    fluid that hide a mark: 0.12 to 0.45."""
     weakest_of_strongest: float = 0.35
     """Cover of the weakest mark against the strongest, where several are counted."""
 

@@ -1,0 +1,87 @@
+"""Whether each target's printed outline stands on the sheet with the ink it has on the blank.
+
+What hides a voter's mark (glare, correction fluid, an eraser, a worn spot, a saturated exposure, a wiped scan
+line) hides print as well: paper that merely bears no mark still bears its outline. So a target with a pale
+outline is not clearly empty. Marks only darken an outline.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recount_classifier.marks import zones_of
+
+Stack = NDArray[np.uint8]
+Values = NDArray[np.float32]
+
+_SECTORS = 8
+"""Parts of an outline that are looked at apart: half of an outline may be hidden."""
+_FEWEST_PX = 3
+"""Pixels of outline that a sector has at least to say anything."""
+_STRONG_INK, _LEAST_INK = 60, 20
+"""Ink (of 255) that is outline on the blank: from 60 on, or from half of a pale outline's darkest; never
+below 20."""
+_PALEST_PRINT = 0.7
+"""A sheet whose outlines are all paler than this, against the blank, is not measured by itself any more."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outlines:
+    """The printed outlines of n targets of one size, as the blank has them."""
+
+    weights: Values
+    """n x pixels: what each pixel of outline on a sheet is multiplied with, so that the blank's own is 1."""
+    sectors: Values
+    """Pixels x sectors: 1 where a pixel lies in a sector."""
+    known: NDArray[np.bool_]
+    """n x sectors: whether the sector has any outline."""
+
+
+def outlines_of(ink: Stack, darkest: Stack, target_width: float, target_height: float) -> Outlines:
+    """Return the outlines on the blank's windows (n, height, width) round targets of one size.
+
+    `ink` is the blank's, averaged as a sheet's is; `darkest` the darkest of it round each pixel.
+    """
+    zones = zones_of(target_width, target_height)
+    inside = np.where(zones.inside, ink, 0).reshape(len(ink), -1)
+    level = np.clip(inside.max(axis=1) // 2, _LEAST_INK, _STRONG_INK)
+    printed = inside >= level[:, None]
+    sectors = _sectors_of(zones.height, zones.width, target_width, target_height)
+    pixels = printed.astype(np.float32) @ sectors
+    known = pixels >= _FEWEST_PX
+    share = 1 / np.maximum(pixels, 1) @ sectors.T
+    weights = printed * share / np.maximum(darkest.reshape(len(ink), -1), 1)
+    return Outlines(weights.astype(np.float32), sectors, known)
+
+
+def _sectors_of(height: int, width: int, target_width: float, target_height: float) -> Values:
+    rows, columns = np.mgrid[0:height, 0:width]
+    turn = np.arctan2((rows - height // 2) / target_height, (columns - width // 2) / target_width)
+    sector = ((turn + np.pi) / (2 * np.pi) * _SECTORS).astype(np.intp) % _SECTORS
+    return (sector.reshape(-1, 1) == np.arange(_SECTORS)).astype(np.float32)
+
+
+def measure_outlines(darkest: Stack, outlines: Outlines) -> Values:
+    """Return of each target of the stack the palest and the middle sector (n x 2), 1 for the blank's ink.
+
+    `darkest` is the darkest ink of the sheet round each pixel, so that a little misplacement does not matter.
+    Targets without any outline have 1.
+    """
+    ink = darkest.reshape(len(darkest), -1) * outlines.weights
+    shares = np.where(outlines.known, ink @ outlines.sectors, np.nan)
+    shares[~outlines.known.any(axis=1)] = 1.0
+    return np.column_stack([np.nanmin(shares, axis=1), np.nanmedian(shares, axis=1)])
+
+
+def against_usual(measured: Values) -> Values:
+    """Return each target's palest sector against what is usual on this sheet.
+
+    A sheet scanned paler, or through a lens, has all its outlines paler. Marks, which make outlines darker,
+    have no say beyond the blank's ink. Of few targets the darker ones say what is usual.
+    """
+    middles = np.sort(measured[:, 1])
+    usual = np.clip(middles[len(middles) // 2], _PALEST_PRINT, 1.0)
+    return (measured[:, 0] / usual).astype(np.float32)
