@@ -20,6 +20,7 @@ from recount_classifier.pyramid import Pyramid, build_pyramid
 from recount_classifier.raster import (
     Grey,
     above,
+    at_least,
     averaged,
     blurred,
     both,
@@ -34,7 +35,7 @@ from recount_classifier.raster import (
     opened,
     resized,
 )
-from recount_classifier.registration import Registration, SheetMap, level_for, sample
+from recount_classifier.registration import Registration, SheetMap, level_for, median, sample
 
 _TILE = 256
 """Side of the pieces that are unwarped by one affine each; the bend inside one is below 0.1 px."""
@@ -46,6 +47,7 @@ GRAIN_PX = 3
 _UNEVEN = 0.2
 """Share of the contrast by which paper may leave the plane that light lays over it."""
 _LARGE_TARGET_PX = 20.0
+_STEADY = np.diag((0.0, 1e-6, 1e-6))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,9 +82,8 @@ def flatten(crop: Grey, registration: Registration, style: Style, off_sheet: int
     for y in range(0, bottom - top, _TILE):
         for x in range(0, right - left, _TILE):
             wide, high = min(_TILE, right - left - x), min(_TILE, bottom - top - y)
-            flat[y : y + high, x : x + wide] = sample(
-                pyramid, level, sheet_map, left + x, top + y, wide, high, 1.0, off_sheet
-            )
+            part = flat[y : y + high, x : x + wide]
+            sample(part, pyramid, level, sheet_map, (left + x, top + y), off_sheet)
     return flat
 
 
@@ -99,22 +100,26 @@ def usual_paper(envelope: Grey, black: float) -> NDArray[np.float32]:
     A plane through the bright ground; holes, dark patches and glare, which do not lie on it, have no say.
     """
     step = max(1, min(envelope.shape) // 8)
-    some = envelope[::step, ::step].astype(np.float32)
-    rows, columns = np.mgrid[0 : some.shape[0], 0 : some.shape[1]].astype(np.float32) * step
-    terms = np.column_stack([np.ones(some.size, np.float32), columns.ravel(), rows.ravel()])
-    values = some.ravel()
-    reach = _UNEVEN * max(1.0, float(np.median(values)) - black)
-    fair = np.abs(values - np.median(values)) < 2 * reach
-    plane = np.array([float(np.median(values)), 0.0, 0.0], np.float32)
+    some = envelope[::step, ::step]
+    rows, columns = np.arange(some.shape[0]) * step, np.arange(some.shape[1]) * step
+    terms = np.empty((*some.shape, 3))
+    terms[:, :, 0], terms[:, :, 1], terms[:, :, 2] = 1.0, columns, rows[:, None]
+    terms, values = terms.reshape(-1, 3), some.ravel().astype(np.float64)
+    middle = median(values)
+    reach = _UNEVEN * max(1.0, middle - black)
+    fair = np.abs(values - middle) < 2 * reach
+    plane = np.array([middle, 0.0, 0.0])
     for _ in range(2):
-        if int(fair.sum()) < 6:
+        if np.count_nonzero(fair) < 6:
             break
-        plane = np.linalg.lstsq(terms[fair], values[fair], rcond=None)[0].astype(np.float32)
+        used = (terms * fair[:, None]).T
+        # Held very lightly where all of the fair ground lies in one line.
+        plane = np.linalg.solve(used @ terms + _STEADY, used @ values)
         fair = np.abs(values - terms @ plane) < reach
     height, width = envelope.shape
-    across = plane[1] * np.arange(width, dtype=np.float32)
-    down = plane[2] * np.arange(height, dtype=np.float32)
-    return plane[0] + across[None, :] + down[:, None]
+    across = plane[0] + plane[1] * np.arange(width)
+    down = plane[2] * np.arange(height)
+    return across.astype(np.float32) + down.astype(np.float32)[:, None]
 
 
 def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float) -> Grey:
@@ -123,7 +128,7 @@ def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float)
     height, width = flat.shape
     paper = resized(np.maximum(envelope, floor), width, height, cv2.INTER_LINEAR)
     depth = less(paper, flat)
-    span = np.maximum(darkened(paper, round(max(0.0, black))), np.uint8(1))
+    span = at_least(darkened(paper, round(max(0.0, black))), 1)
     return cast("Grey", cv2.divide(depth, span, scale=255.0))
 
 

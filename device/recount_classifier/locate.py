@@ -14,7 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.evidence import Evidence, Refusal, crop_bounds
-from recount_classifier.program import ANCHOR_LEVEL, LANDMARK_LEVEL, WORKING_DPI, Patch, Program, Style
+from recount_classifier.program import (
+    ANCHOR_LEVEL,
+    ANCHOR_SEARCH,
+    DETAIL_SEARCH,
+    LANDMARK_LEVEL,
+    WORKING_DPI,
+    Patch,
+    Program,
+    Style,
+)
 from recount_classifier.proof import prove
 from recount_classifier.pyramid import Matrix, Pyramid, build_pyramid
 from recount_classifier.raster import Grey, blurred, resized, warped
@@ -31,10 +40,7 @@ from recount_classifier.registration import (
 )
 from recount_classifier.thresholds import Thresholds
 
-ANCHOR_SEARCH = 9
-"""In 1/16 pixels: 144 working pixels, 18 mm."""
 LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH = 6, 14
-DETAIL_SEARCH = 5
 SMALLEST_SIDE_PX = 200
 KNOWN_DPI = (200, 300, 150, 240, 400, 600, 100)
 _TURNS = (0.0, -4.0, 4.0)
@@ -165,7 +171,7 @@ _DOWN = np.linalg.inv(_UP)
 def _place(
     page: Page,
     start: int,
-    anchors: Sequence[Patch],
+    anchors: tuple[Patch, ...],
     guess: Guess,
     search: int | None,
     limits: Thresholds,

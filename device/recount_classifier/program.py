@@ -28,6 +28,12 @@ ANCHOR_LEVEL = 4
 """Anchors are matched in pictures of 1/16 size (12.5 dpi)."""
 LANDMARK_LEVEL = 2
 """Landmarks near the contest are matched at 1/4 size (50 dpi)."""
+ANCHOR_SEARCH = 9
+"""How far an anchor is looked for, in 1/16 pixels: 144 working pixels, 18 mm."""
+DETAIL_SEARCH = 5
+"""How far the print beside the targets is looked for, in working pixels, when landmarks tell where it is."""
+STYLES_KEPT = 8
+"""For so many styles what is prepared for reading is kept: a few megabytes each."""
 MAX_PROGRAM_BYTES = 64 * 1024 * 1024
 
 Grey = NDArray[np.uint8]

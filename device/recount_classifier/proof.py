@@ -6,51 +6,78 @@ Registration alone never identifies a style: pages of one county register agains
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.matching import find
-from recount_classifier.program import Program, Style
-from recount_classifier.raster import Grey, eroded, ones
-from recount_classifier.registration import Fit, Votes
+from recount_classifier.matching import Stack, Values
+from recount_classifier.program import DETAIL_SEARCH, STYLES_KEPT, Program, Style
+from recount_classifier.raster import above, eroded, ones
+from recount_classifier.registration import Fit, Votes, median
+from recount_classifier.rivals import Rivals, rivals_of
 from recount_classifier.thresholds import Thresholds
-
-Values = NDArray[np.float64]
 
 _BARE_TEXTURE = 0.12
 """Deviation of grey, as a share of the contrast, below which there is no print at all."""
+_SLACK = ones(3, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Printed:
+    """The print beside every target of a style, prepared for the proof. Kept for each style in use."""
+
+    labels: Stack
+    strong: Stack
+    """Where the labels' ink is strong (1)."""
+    strong_pixels: Values
+    gradients: Values
+    rivals: Rivals
+    names: NDArray[np.bool_]
+    """Which targets are of printed options, not of write-in lines."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """The print beside every target, as printed and as found. Arrays have one value for each target."""
+    """The print beside every target, as found. Arrays have one value for each target."""
 
-    printed: tuple[Grey, ...]
-    found: tuple[Grey, ...]
-    windows: tuple[Grey, ...]
+    found: Stack
+    windows: Stack
     scores: Values
     residuals: Values
+
+
+@lru_cache(maxsize=STYLES_KEPT)
+def _printed(style: Style, write_in_keys: frozenset[str]) -> Printed:
+    labels = np.stack([style.paths[0].details[target.label].pixels for target in style.targets])
+    flat = labels.reshape(len(labels), -1)
+    white, black = np.percentile(flat, 85, axis=1), np.percentile(flat, 3, axis=1)
+    strong = (labels < (black + 0.35 * (white - black))[:, None, None]).astype(np.uint8)
+    options = [target.option for target in style.targets]
+    return Printed(
+        labels,
+        strong,
+        np.maximum(_ink_pixels(strong), 1),
+        np.maximum(_gradients(labels), 1e-6),
+        rivals_of(labels, DETAIL_SEARCH, options, write_in_keys),
+        np.array([option not in write_in_keys for option in options]),
+    )
 
 
 def prove(
     style: Style, program: Program, votes: Votes, fitted: Fit, gates: dict[str, float]
 ) -> tuple[str, ...]:
     """Return why the sheet is refused; empty when every label is proved. Fills in the gates' values."""
+    printed = _printed(style, program.write_in_keys)
     indices = [target.label for target in style.targets]
-    printed = tuple(style.paths[0].details[index].pixels for index in indices)
-    found = tuple(
-        _at_offset(votes.windows[index], fitted.offsets[index], label.shape)
-        for index, label in zip(indices, printed, strict=True)
-    )
-    windows = tuple(votes.windows[index] for index in indices)
-    labels = Labels(printed, found, windows, votes.scores[indices], fitted.distances[indices])
-    gates["white"] = float(np.median([_level(ground, 85) for ground in found]))
-    gates["black"] = float(np.median([_level(ground, 4) for ground in found]))
-    gates["sharpness"] = float(np.median([_sharpness(*pair) for pair in zip(found, printed, strict=True)]))
+    windows = np.stack([votes.windows[index] for index in indices])
+    found = _at_offsets(windows, fitted.offsets[indices], printed.labels.shape)
+    labels = Labels(found, windows, votes.scores[indices], fitted.distances[indices])
+    gates["white"], gates["black"] = (median(levels) for levels in _levels(found, (85, 4)))
+    gates["sharpness"] = median(_gradients(found) / printed.gradients)
     gates["residual_px"] = float(np.max(labels.residuals))
     gates["label_match"] = float(np.min(labels.scores))
-    reason = _picture_fault(gates, program.thresholds) or _print_fault(style, program, labels, gates)
+    reason = _picture_fault(gates, program.thresholds) or _print_fault(printed, program, labels, gates)
     return () if reason is None else (reason,)
 
 
@@ -65,72 +92,66 @@ def _picture_fault(gates: dict[str, float], limits: Thresholds) -> str | None:
     return None
 
 
-def _print_fault(style: Style, program: Program, labels: Labels, gates: dict[str, float]) -> str | None:
+def _print_fault(printed: Printed, program: Program, labels: Labels, gates: dict[str, float]) -> str | None:
     """Return why the print beside the targets is not this contest's."""
     limits = program.thresholds
     white, black = gates["white"], gates["black"]
-    pairs = zip(labels.found, labels.printed, strict=True)
-    missing = np.array([_missing(ground, label, white, black) for ground, label in pairs])
+    missing = _missing(labels.found, printed, white, black)
     unlike = labels.scores < limits.label_match
     # Ink over a label hides nothing of it; where the print itself is absent, it is other print.
     absent = (missing > limits.print_missing_share) | (unlike & (missing > limits.print_hidden_share))
     gates["print_missing"] = float(missing.max())
     gates["labels_covered"] = float((unlike & ~absent).sum())
-    rivals = _rival_scores(style, program, labels)
+    alike = np.maximum(limits.rival_match, labels.scores - limits.label_margin)
+    rivals = printed.rivals.best(labels.windows, alike)
     if bool(((rivals > labels.scores - limits.label_margin) & (rivals >= limits.rival_match)).any()):
         return "names_exchanged"
     if not absent.any():
         return None
     if any(float(labels.found[i].std()) < _BARE_TEXTURE * (white - black) for i in np.flatnonzero(absent)):
         return "not_on_paper"
-    names = np.array([target.option not in program.write_in_keys for target in style.targets])
+    names = printed.names
     return "other_contest" if names.sum() > 1 and bool(absent[names].all()) else "name_changed"
 
 
-def _at_offset(window: Grey, offset: Values, shape: tuple[int, ...]) -> Grey:
-    """Return the part of the searched window where the registration puts the label."""
-    height, width = shape
-    margin_y, margin_x = (window.shape[0] - height) // 2, (window.shape[1] - width) // 2
-    x = min(max(0, margin_x + round(float(offset[0]))), 2 * margin_x)
-    y = min(max(0, margin_y + round(float(offset[1]))), 2 * margin_y)
-    return window[y : y + height, x : x + width]
+def _at_offsets(windows: Stack, offsets: Values, shape: tuple[int, ...]) -> Stack:
+    """Return the part of each searched window where the registration puts its label."""
+    _, height, width = shape
+    margin_y, margin_x = (windows.shape[1] - height) // 2, (windows.shape[2] - width) // 2
+    found = np.empty(shape, np.uint8)
+    for index, (dx, dy) in enumerate(offsets.tolist()):
+        x = min(max(0, margin_x + round(dx)), 2 * margin_x)
+        y = min(max(0, margin_y + round(dy)), 2 * margin_y)
+        found[index] = windows[index, y : y + height, x : x + width]
+    return found
 
 
-def _level(ground: Grey, percent: int) -> float:
-    flat = ground[::2, ::3].ravel()
-    place = flat.size * percent // 100
-    return float(np.partition(flat, place)[place])
+def _levels(found: Stack, percents: tuple[int, ...]) -> list[Values]:
+    """Return the grey below which each of these percents of every ground lies."""
+    some = found[:, ::2, ::3].reshape(len(found), -1)
+    places = [some.shape[1] * percent // 100 for percent in percents]
+    ordered = np.partition(some, places, axis=1)
+    return [ordered[:, place].astype(np.float64) for place in places]
 
 
-def _sharpness(ground: Grey, label: Grey) -> float:
-    """Return the gradient energy of the ground against the label's, both for equal contrast."""
-    return _gradient(ground) / max(1e-6, _gradient(label))
+def _gradients(patches: Stack) -> Values:
+    """Return each patch's gradient energy along its rows, for equal contrast."""
+    count, height, width = patches.shape
+    grey = patches.reshape(count, -1).astype(np.float32)
+    grey -= grey.mean(axis=1, keepdims=True)
+    rows = grey.reshape(patches.shape)
+    steps = (rows[:, :, 1:] - rows[:, :, :-1]).reshape(count, -1)
+    energy = np.einsum("ij,ij->i", steps, steps) / (height * (width - 1))
+    variance = np.einsum("ij,ij->i", grey, grey) / (height * width)
+    return np.sqrt(energy, dtype=np.float64) / np.maximum(1.0, np.sqrt(variance))
 
 
-def _gradient(patch: Grey) -> float:
-    grey = patch.astype(np.float32)
-    steps = np.diff(grey, axis=1)
-    deviation = float(grey.std())
-    return float(np.sqrt(np.mean(steps * steps))) / max(1.0, deviation)
+def _missing(found: Stack, printed: Printed, white: float, black: float) -> Values:
+    """Return the share of each label's ink that is absent, one pixel of slack allowed."""
+    limit = int(white - 0.35 * (white - black))
+    absent = np.stack([above(eroded(ground, _SLACK), limit) for ground in found])
+    return _ink_pixels(np.bitwise_and(absent, printed.strong, out=absent)) / printed.strong_pixels
 
 
-def _missing(ground: Grey, label: Grey, white: float, black: float) -> float:
-    """Return the share of the label's ink that is absent, one pixel of slack allowed."""
-    label_white, label_black = float(np.percentile(label, 85)), float(np.percentile(label, 3))
-    strong = label < label_black + 0.35 * (label_white - label_black)
-    inked = eroded(ground, ones(3, 3))
-    absent = inked > white - 0.35 * (white - black)
-    total = int(strong.sum())
-    return float((strong & absent).sum()) / max(1, total)
-
-
-def _rival_scores(style: Style, program: Program, labels: Labels) -> Values:
-    """Return for each target how well the best label of another printed option fits there."""
-    best = np.full(len(labels.printed), -1.0)
-    names = [i for i, target in enumerate(style.targets) if target.option not in program.write_in_keys]
-    for index in names:
-        for other in names:
-            if style.targets[other].option != style.targets[index].option:
-                score = find(labels.windows[index], labels.printed[other])[2]
-                best[index] = max(best[index], score)
-    return best
+def _ink_pixels(masks: Stack) -> Values:
+    return np.count_nonzero(masks.reshape(len(masks), -1), axis=1).astype(np.float64)

@@ -43,12 +43,22 @@ def warped(
     )
 
 
-def sheared(picture: Grey, slope: float) -> Grey:
-    """Return the picture sheared about its middle row, so that lines of `slope` stand upright."""
-    height, width = picture.shape
-    matrix = np.array([[1.0, slope, -slope * (height - 1) / 2], [0.0, 1.0, 0.0]])
-    flags = cv2.INTER_NEAREST | cv2.WARP_INVERSE_MAP
-    return cast("Grey", cv2.warpAffine(picture, matrix, (width, height), flags=flags))
+def warp_into(
+    place: Grey, picture: Grey, to_picture: NDArray[np.float64], off_sheet: int | None = None
+) -> None:
+    """Write what `warped` returns into a picture that is there already."""
+    height, width = place.shape
+    border = cv2.BORDER_REPLICATE if off_sheet is None else cv2.BORDER_CONSTANT
+    flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
+    cv2.warpAffine(
+        picture,
+        to_picture,
+        (width, height),
+        dst=place,
+        flags=flags,
+        borderMode=border,
+        borderValue=off_sheet or 0,
+    )
 
 
 def above(picture: Grey, level: int, value: int = 1) -> Grey:
@@ -116,9 +126,14 @@ def averaged(picture: Grey, side: int) -> Grey:
     return cast("Grey", cv2.blur(picture, (side, side)))
 
 
-def column_sums(picture: Grey) -> NDArray[np.int32]:
-    """Return the sum of each column."""
-    return cast("NDArray[np.int32]", cv2.reduce(picture, 0, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel()
+def transposed(picture: Grey) -> Grey:
+    """Return the picture with rows and columns exchanged."""
+    return cast("Grey", cv2.transpose(picture))
+
+
+def at_least(picture: Grey, level: int) -> Grey:
+    """Return the picture with what is below the level raised to it."""
+    return cast("Grey", cv2.max(picture, np.full(1, level, np.uint8)))
 
 
 def row_sums(picture: Grey) -> NDArray[np.int32]:
@@ -158,6 +173,12 @@ def window_means(values: Float, width: int, height: int) -> Float:
 def correlation(ground: Grey, patch: Grey) -> Float:
     """Return the normalised correlation of the patch at each place of the ground."""
     return cast("Float", cv2.matchTemplate(ground, patch, cv2.TM_CCOEFF_NORMED))
+
+
+def integrals(picture: Grey) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the sums, and the sums of squares, of all that lies above and left of each pixel's corner."""
+    totals, squares = cv2.integral2(picture)
+    return cast("NDArray[np.int32]", totals), cast("NDArray[np.float64]", squares)
 
 
 def extremes(values: Float) -> tuple[float, float]:

@@ -8,16 +8,18 @@ demands them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from recount_classifier.matching import find
-from recount_classifier.program import Patch
+from recount_classifier.matching import NO_PLACE, Bank, bank_of, find, peaks
+from recount_classifier.program import ANCHOR_SEARCH, Patch
 from recount_classifier.pyramid import Matrix, Pyramid
-from recount_classifier.raster import Grey, warped
+from recount_classifier.raster import Grey, warp_into
 
 Points = NDArray[np.float64]
 Registration = tuple[float, ...]
@@ -61,80 +63,121 @@ def locate_anchors(
     (every pair proposes a similarity). The result's matrix takes 1/16 coordinates of the blank to those of
     `low`.
     """
-    height, width = low.shape
-    reference: list[complex] = []
-    found: list[complex] = []
-    scores: list[float] = []
-    for anchor in anchors:
-        size_y, size_x = anchor.pixels.shape
+    seen: list[tuple[Points, Points, Points]] = []
+    for members, bank in banks_of(tuple(anchors), ANCHOR_SEARCH if search is None else search):
+        group = [anchors[index] for index in members]
+        corners = np.array([(anchor.left, anchor.top) for anchor in group], np.float64)
         if search is None:
-            x0, y0, x1, y1 = 0, 0, width, height
+            open_, found, scores = _everywhere(low, group)
         else:
-            left, top = _expected_corner(anchor, expected)
-            x0, y0 = max(0, left - search), max(0, top - search)
-            x1, y1 = min(width, left + size_x + search), min(height, top + size_y + search)
-        if x1 - x0 < size_x + 2 or y1 - y0 < size_y + 2:
-            continue
-        x, y, score = find(low[y0:y1, x0:x1], anchor.pixels)
-        middle = complex((size_x - 1) / 2, (size_y - 1) / 2)
-        reference.append(complex(anchor.left, anchor.top) + middle)
-        found.append(complex(x0 + x, y0 + y) + middle)
-        scores.append(max(0.0, score))
-    if len(reference) < 4:
+            start = corners
+            if expected is not None:
+                start = (corners + bank.middle) @ expected[:2, :2].T + expected[:2, 2] - bank.middle
+            open_, found, scores = _close_to(low, bank, np.round(start).astype(np.intp))
+        seen.append(
+            (corners[open_] + bank.middle, found[open_] + bank.middle, np.maximum(scores[open_], 0.0))
+        )
+    if not seen or sum(len(scores) for _, _, scores in seen) < 4:
         return None
-    return _consensus(np.array(reference), np.array(found), np.array(scores), len(anchors))
+    reference, goal, weights = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+    return _consensus(reference, goal, weights, len(anchors))
 
 
-def _expected_corner(anchor: Patch, expected: Matrix | None) -> tuple[int, int]:
-    """Return the whole pixel of an anchor's top left corner when its middle lies where it is expected."""
-    if expected is None:
-        return anchor.left, anchor.top
-    size_y, size_x = anchor.pixels.shape
-    half_x, half_y = (size_x - 1) / 2, (size_y - 1) / 2
-    x, y = expected[:2, :2] @ (anchor.left + half_x, anchor.top + half_y) + expected[:2, 2]
-    return round(float(x) - half_x), round(float(y) - half_y)
+def _everywhere(low: Grey, anchors: Sequence[Patch]) -> tuple[NDArray[np.bool_], Points, Points]:
+    """Return which anchors fit in the picture, where in it they are most alike, and how much."""
+    open_, found, scores = (
+        np.zeros(len(anchors), np.bool_),
+        np.zeros((len(anchors), 2)),
+        np.zeros(len(anchors)),
+    )
+    for index, anchor in enumerate(anchors):
+        height, width = anchor.pixels.shape
+        if low.shape[0] >= height + 2 and low.shape[1] >= width + 2:
+            x, y, scores[index] = find(low, anchor.pixels)
+            open_[index], found[index] = True, (x, y)
+    return open_, found, scores
 
 
-def _consensus(
-    reference: NDArray[np.complex128], found: NDArray[np.complex128], scores: Points, anchors: int
-) -> Coarse | None:
-    first, second = np.triu_indices(len(reference), 1)
-    apart = reference[second] - reference[first]
+def _close_to(low: Grey, bank: Bank, corners: NDArray[np.intp]) -> tuple[NDArray[np.bool_], Points, Points]:
+    """Return which of a bank's patches have room close to their corners, where they lie, and how well."""
+    height, width = low.shape
+    high, wide = bank.window
+    margin_y, margin_x = bank.window
+    # Ground off the picture is only there to be left out again.
+    ground = np.pad(low, ((margin_y, high), (margin_x, wide)))
+    first = corners - bank.places // 2
+    limit = np.array([width - bank.width, height - bank.height])
+    room = np.minimum(limit, first + bank.places - 1) - np.maximum(0, first)
+    open_ = room.min(axis=1) >= 2
+    margin, last = np.array([margin_x, margin_y]), np.array([width, height])
+    at = np.clip(first + margin, 0, last + margin)
+    windows = sliding_window_view(ground, (high, wide))[at[:, 1], at[:, 0]]
+    scores = bank.scores(windows)
+    steps = np.arange(bank.places)
+    across, down = first[:, :1] + steps, first[:, 1:] + steps
+    off_x = (across < 0) | (across > limit[0])
+    off_y = (down < 0) | (down > limit[1])
+    if off_x.any() or off_y.any():
+        scores[off_x[:, None, :] | off_y[:, :, None]] = NO_PLACE
+    x, y, best = peaks(scores)
+    return open_, first + np.column_stack([x, y]), best
+
+
+def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -> Coarse | None:
+    source, goal = _complex(reference), _complex(found)
+    first, second = np.triu_indices(len(source), 1)
+    apart = source[second] - source[first]
     far = np.abs(apart) > 24
     first, second, apart = first[far], second[far], apart[far]
-    turn = (found[second] - found[first]) / apart
-    shift = found[first] - turn * reference[first]
+    turn = (goal[second] - goal[first]) / apart
     fair = (np.abs(np.abs(turn) - 1) < 0.10) & (np.abs(np.angle(turn)) < 0.16)
-    turn, shift = turn[fair], shift[fair]
+    turn = turn[fair]
     if len(turn) == 0:
         return None
-    error = np.abs(found[None] - (turn[:, None] * reference[None] + shift[:, None]))
+    shift = goal[first[fair]] - turn * source[first[fair]]
+    error = np.abs(goal[None] - (turn[:, None] * source[None] + shift[:, None]))
     agree = error < 1.6
-    best = int(np.argmax((agree * scores).sum(axis=1)))
-    inliers = agree[best]
+    inliers = agree[int((agree @ scores).argmax())]
     if int(inliers.sum()) < 4:
         return None
     matrix = np.eye(3)
-    source, goal = _plane(reference[inliers]), _plane(found[inliers])
-    matrix[:2] = _fit_affine(source, goal, scores[inliers])
+    matrix[:2] = _fit_affine(reference[inliers], found[inliers], scores[inliers])
     # A second look with the affine fit takes in the anchors that stretch had kept out.
-    placed = _plane(reference) @ matrix[:2, :2].T + matrix[:2, 2]
-    again = np.hypot(*(placed - _plane(found)).T) < 1.6
+    placed = reference @ matrix[:2, :2].T + matrix[:2, 2]
+    again = _lengths(placed - found) < 1.6
     if int(again.sum()) > int(inliers.sum()):
-        matrix[:2] = _fit_affine(_plane(reference[again]), _plane(found[again]), scores[again])
+        matrix[:2] = _fit_affine(reference[again], found[again], scores[again])
         inliers = again
-    return Coarse(matrix, int(inliers.sum()), anchors, float(np.median(scores[inliers])))
+    return Coarse(matrix, int(inliers.sum()), anchors, median(scores[inliers]))
 
 
-def _plane(points: NDArray[np.complex128]) -> Points:
-    return np.column_stack([points.real, points.imag])
+def _complex(points: Points) -> NDArray[np.complex128]:
+    return points[:, 0] + 1j * points[:, 1]
+
+
+def _lengths(vectors: Points) -> Points:
+    """Return the length of each row."""
+    return np.hypot(vectors[:, 0], vectors[:, 1])
+
+
+def median(values: Points) -> float:
+    """Return the median of a few values (numpy's own takes ten times as long for so few)."""
+    ordered = np.sort(values)
+    half = len(ordered) // 2
+    return float(ordered[half]) if len(ordered) % 2 else float(ordered[half - 1] + ordered[half]) / 2
 
 
 def _fit_affine(source: Points, goal: Points, weights: Points) -> Points:
     """Return the 2 x 3 affine of least weighted squares."""
-    rows = np.column_stack([source, np.ones(len(source))]) * weights[:, None]
-    solution, *_ = np.linalg.lstsq(rows, goal * weights[:, None], rcond=None)
-    return solution.T.astype(np.float64, copy=False)
+    middle = source.mean(axis=0)
+    rows = np.empty((len(source), 3))
+    rows[:, :2], rows[:, 2] = source - middle, 1.0
+    weighted = rows * (weights * weights)[:, None]
+    # Held very lightly where all anchors stand in one line.
+    normal = weighted.T @ rows + np.diag((1e-9, 1e-9, 1e-9))
+    solution = np.linalg.solve(normal, weighted.T @ goal).T
+    solution[:, 2] -= solution[:, :2] @ middle
+    return solution.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +187,8 @@ class Votes:
     source: Points
     goal: Points
     scores: Points
-    windows: tuple[Grey, ...]
-    """The unwarped ground each patch was searched in."""
+    windows: Mapping[int, Grey]
+    """By patch, the ground it was searched in, as the blank lies."""
     offsets: Points
     """Where in its window each patch lay, minus where it was expected."""
 
@@ -171,11 +214,21 @@ class SheetMap:
             (b2 + b3 * u + 2 * b5 * v) / scale,
         )
 
+    def local_affines(self, points: Points) -> tuple[Points, Points]:
+        """Return for each of the blank's points the sheet's point (n x 2) and the affine (n x 2 x 2)."""
+        centre_x, centre_y, scale = self.frame
+        u, v = (points[:, 0] - centre_x) / scale, (points[:, 1] - centre_y) / scale
+        terms = np.zeros((3, len(points), TERMS))
+        terms[0] = _terms(points, self.frame)
+        # Their slopes along u and along v.
+        terms[1, :, 1], terms[1, :, 3], terms[1, :, 4] = 1.0, v, 2 * u
+        terms[2, :, 2], terms[2, :, 3], terms[2, :, 5] = 1.0, u, 2 * v
+        values = terms @ np.array(self.coefficients).reshape(2, TERMS).T
+        return values[0], values[1:].transpose(1, 2, 0) / scale
+
     def points(self, source: Points) -> Points:
         """Return the sheet's points of the blank's points."""
-        terms = _terms(source, self.frame)
-        matrix = np.array(self.coefficients).reshape(2, TERMS)
-        return terms @ matrix.T
+        return _terms(source, self.frame) @ np.array(self.coefficients).reshape(2, TERMS).T
 
     @property
     def scale(self) -> float:
@@ -205,39 +258,38 @@ def shifted(registration: Registration, dx: float, dy: float) -> Registration:
 
 def _terms(source: Points, frame: tuple[float, float, float]) -> Points:
     x, y, scale = frame
+    terms = np.empty((len(source), TERMS))
     u, v = (source[:, 0] - x) / scale, (source[:, 1] - y) / scale
-    return np.column_stack([np.ones(len(u)), u, v, u * v, u * u, v * v])
+    terms[:, 0], terms[:, 1], terms[:, 2] = 1.0, u, v
+    terms[:, 3], terms[:, 4], terms[:, 5] = u * v, u * u, v * v
+    return terms
 
 
 def sample(
+    place: Grey,
     pyramid: Pyramid,
     level: int,
     sheet_map: SheetMap,
-    left: float,
-    top: float,
-    width: int,
-    height: int,
-    step: float,
-    off_sheet: int | None = None,
-) -> Grey:
-    """Return the sheet's ground under a window of the blank, as the blank lies.
+    corner: tuple[float, float],
+    off_sheet: int,
+) -> None:
+    """Fill `place` with the sheet's ground under a window of the blank, as the blank lies.
 
-    The window's top left pixel centre is the blank's point (left, top); its pixels are `step` blank pixels
-    apart and are interpolated from the pyramid's `level`. Ground off the picture repeats the picture's edge,
-    or is `off_sheet` where that is given.
+    The window's top left pixel centre is the blank's point `corner`; its pixels are the blank's and are
+    interpolated from the pyramid's `level`. Ground off the picture is `off_sheet`.
     """
+    height, width = place.shape
     half_x, half_y = (width - 1) / 2, (height - 1) / 2
-    sx, sy, a, b, c, d = sheet_map.local_affine(left + half_x * step, top + half_y * step)
+    sx, sy, a, b, c, d = sheet_map.local_affine(corner[0] + half_x, corner[1] + half_y)
     factor, offset = pyramid.to_page(level)
-    scale = step / factor
-    a, b, c, d = a * scale, b * scale, c * scale, d * scale
+    a, b, c, d = a / factor, b / factor, c / factor, d / factor
     matrix = np.array(
         [
             [a, b, (sx - offset) / factor - a * half_x - b * half_y],
             [c, d, (sy - offset) / factor - c * half_x - d * half_y],
         ]
     )
-    return warped(pyramid.levels[level], matrix, width, height, off_sheet)
+    warp_into(place, pyramid.levels[level], matrix, off_sheet)
 
 
 def level_for(pyramid: Pyramid, step: float, scale: float) -> int:
@@ -249,33 +301,61 @@ def level_for(pyramid: Pyramid, step: float, scale: float) -> int:
     return level
 
 
+@lru_cache(maxsize=64)
+def banks_of(patches: tuple[Patch, ...], search: int) -> tuple[tuple[list[int], Bank], ...]:
+    """Return the patches prepared for searching, those of one size together with their indices."""
+    sizes: dict[tuple[int, ...], list[int]] = {}
+    for index, patch in enumerate(patches):
+        sizes.setdefault(patch.pixels.shape, []).append(index)
+    return tuple(
+        (members, bank_of([patches[index].pixels for index in members], 2 * search + 1))
+        for members in sizes.values()
+    )
+
+
 def look_for(
-    pyramid: Pyramid, sheet_map: SheetMap, patches: Sequence[Patch], patch_level: int, search: int
+    pyramid: Pyramid, sheet_map: SheetMap, patches: tuple[Patch, ...], patch_level: int, search: int
 ) -> Votes:
     """Search each patch `search` pixels of its level around where `sheet_map` puts it."""
     step = float(1 << patch_level)
-    level = level_for(pyramid, step, sheet_map.scale)
-    shift = (step - 1) / 2
     count = len(patches)
     source, goal = np.empty((count, 2)), np.empty((count, 2))
     scores, offsets = np.empty(count), np.empty((count, 2))
-    windows: list[Grey] = []
-    for index, patch in enumerate(patches):
-        height, width = patch.pixels.shape
-        left = (patch.left - search) * step + shift
-        top = (patch.top - search) * step + shift
-        window = sample(pyramid, level, sheet_map, left, top, width + 2 * search, height + 2 * search, step)
-        x, y, score = find(window, patch.pixels)
-        middle_x = (patch.left + (width - 1) / 2) * step + shift
-        middle_y = (patch.top + (height - 1) / 2) * step + shift
-        dx, dy = (x - search) * step, (y - search) * step
-        sx, sy, a, b, c, d = sheet_map.local_affine(middle_x, middle_y)
-        source[index] = middle_x, middle_y
-        goal[index] = sx + a * dx + b * dy, sy + c * dx + d * dy
-        scores[index] = score
-        offsets[index] = dx, dy
-        windows.append(window)
-    return Votes(source, goal, scores, tuple(windows), offsets)
+    windows: dict[int, Grey] = {}
+    for members, bank in banks_of(patches, search):
+        corners = np.array([(patches[index].left, patches[index].top) for index in members], np.float64)
+        middles = (corners + bank.middle) * step + (step - 1) / 2
+        places, affines = sheet_map.local_affines(middles)
+        stack = _windows(pyramid, sheet_map.scale, places, affines, bank.window, step)
+        x, y, scores[members] = bank.find(stack)
+        away = np.column_stack([x - search, y - search]) * step
+        source[members], offsets[members] = middles, away
+        goal[members] = places + (affines @ away[:, :, None])[:, :, 0]
+        windows.update(zip(members, stack, strict=True))
+    return Votes(source, goal, scores, windows, offsets)
+
+
+def _windows(
+    pyramid: Pyramid,
+    sheet_scale: float,
+    middles: Points,
+    affines: Points,
+    window: tuple[int, int],
+    step: float,
+) -> NDArray[np.uint8]:
+    """Return the sheet's ground round these points of the sheet, as the blank lies."""
+    level = level_for(pyramid, step, sheet_scale)
+    factor, offset = pyramid.to_page(level)
+    high, wide = window
+    matrices = np.empty((len(middles), 2, 3))
+    matrices[:, :, :2] = affines * (step / factor)
+    half = np.array([(wide - 1) / 2, (high - 1) / 2])
+    matrices[:, :, 2] = (middles - offset) / factor - matrices[:, :, :2] @ half
+    stack = np.empty((len(middles), high, wide), np.uint8)
+    ground = pyramid.levels[level]
+    for place, matrix in zip(stack, matrices, strict=True):
+        warp_into(place, ground, matrix)
+    return stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,28 +386,24 @@ def fit(
     _, _, a, b, c, d = prior.local_affine(prior.frame[0], prior.frame[1])
     turn = np.array([[a, b], [c, d]])
     terms = _terms(votes.source, prior.frame)
-    wanted = (votes.goal - prior.points(votes.source)) @ np.linalg.inv(turn).T
+    wanted = (votes.goal - terms @ np.array(prior.coefficients).reshape(2, TERMS).T) @ np.linalg.inv(turn).T
     strength = np.where(votes.scores >= lowest, np.maximum(votes.scores, 0.0) ** 2, 0.0)
     ridge = np.diag([1e-6, first_order, first_order, second_order, second_order, second_order])
-    centre = _weighted_median(wanted, strength)
-    distance = np.hypot(*(wanted - centre).T)
     correction = np.zeros((TERMS, 2))
-    correction[0] = centre
-    widest = max(4.0 * tolerance_px, 3.0 * float(np.median(distance)))
+    use = strength > 0
+    if use.any():
+        correction[0] = median(wanted[use, 0]), median(wanted[use, 1])
+    placed = np.broadcast_to(correction[0], wanted.shape)
+    distance = _lengths(wanted - placed)
+    widest = max(4.0 * tolerance_px, 3.0 * median(distance))
     for reach in (widest, 3.0 * tolerance_px, 2.0 * tolerance_px, 2.0 * tolerance_px):
-        weights = strength * np.clip(1 - (distance / reach) ** 2, 0, None) ** 2
+        weights = strength * np.maximum(1 - (distance / reach) ** 2, 0.0) ** 2
         if float(weights.sum()) < 1e-3:
             break
-        left = terms.T @ (terms * weights[:, None]) + ridge
-        correction = np.linalg.solve(left, terms.T @ (wanted * weights[:, None]))
-        distance = np.hypot(*(wanted - terms @ correction).T)
+        weighted = (terms * weights[:, None]).T
+        correction = np.linalg.solve(weighted @ terms + ridge, weighted @ wanted)
+        placed = terms @ correction
+        distance = _lengths(wanted - placed)
     coefficients = np.array(prior.coefficients) + (correction @ turn.T).T.ravel()
-    fitted = SheetMap(tuple(float(value) for value in coefficients), prior.frame)
-    return Fit(fitted, terms @ correction, distance)
-
-
-def _weighted_median(values: Points, weights: Points) -> Points:
-    use = weights > 0
-    if not use.any():
-        return np.zeros(2)
-    return np.median(values[use], axis=0)
+    fitted = SheetMap(tuple(coefficients.tolist()), prior.frame)
+    return Fit(fitted, placed, distance)
