@@ -16,7 +16,7 @@ from typing import Any
 
 from recount_device.camera import Page
 from recount_device.clock import Waitable
-from recount_device.errors import CameraFault, OperatorError
+from recount_device.errors import CameraFault, LinkLost, OperatorError
 from recount_device.panel import Message
 from recount_world.board_process import BoardProcess
 from recount_world.client import WorldClient
@@ -127,9 +127,12 @@ class SimulatedDevice:
         self.panel = SimulatedPanel(world, pressed)
 
     def open_feeder(self) -> str:
-        """Return the name of a fresh serial port to the feeder board."""
-        with _world_there():
-            return self._world.open_feeder()
+        """Return the name of a fresh serial port to the board. Raises LinkLost while it is unplugged."""
+        try:
+            with _world_there():
+                return self._world.open_feeder()
+        except CallError as error:
+            raise LinkLost(str(error)) from error
 
     def close(self) -> None:
         """Leave the world; for it the station is gone then."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 COVER_US = 1_000_000
 """A cover opened by accident stays open so long, unless the script says otherwise."""
+UNPLUGGED_US = 1_000_000
+"""A cable pulled out by accident is put back after this time, unless the script says otherwise."""
 
 
 def strike(world: "World", fault: Fault) -> None:
@@ -67,9 +69,27 @@ def _cut(world: "World", fault: Fault) -> None:
     _for_a_while(world, fault, lambda on: setattr(world.cable, "cut", on))
 
 
+def _unplug(world: "World", fault: Fault) -> None:
+    world.unplug_cable()
+    world.later(fault.for_us or UNPLUGGED_US, world.plug_cable)
+
+
+def _power_cut(world: "World", _fault: Fault) -> None:
+    world.reset_board()
+    world.station_down()
+
+
 def _noise(world: "World", fault: Fault) -> None:
     flips = int(fault.fields["per_million"])
     _for_a_while(world, fault, lambda on: setattr(world.cable, "flips_per_million", flips if on else 0))
+
+
+def _stuck_diverter(world: "World", fault: Fault) -> None:
+    def hold(on: bool) -> None:
+        world.path.flap_stuck = on
+        world.outputs.turn_flap(world.now_us)
+
+    _for_a_while(world, fault, hold)
 
 
 def _dim(world: "World", fault: Fault) -> None:
@@ -97,10 +117,13 @@ _EFFECTS: Mapping[str, Callable[["World", Fault], None]] = {
     "laid": _laid,
     "cover_opened": _cover,
     "stop_pressed": lambda world, _: world.hands.press("stop"),
+    "diverter_stuck": _stuck_diverter,
     "board_reset": lambda world, _: world.reset_board(),
+    "power_cut": _power_cut,
     "cable_cut": _cut,
+    "cable_unplugged": _unplug,
     "cable_noise": _noise,
     "dim_light": _dim,
     "camera_stalled": _stalled,
 }
-"""Kinds that strike at a moment. double_feed, pick_slip and blurred act when the paper is picked."""
+"""Kinds that strike at a moment; those of faults.PICKED act when the paper is picked."""

@@ -155,6 +155,8 @@ class Camera:
             view = self._side(lying[0].sheet, from_above=from_above)
         else:
             view = self._laid_out(lying, from_above=from_above)
+        if lying and lying[0].skew_deg:
+            view = _turned(view, lying[0].skew_deg if from_above else -lying[0].skew_deg)
         if any(sheet.sheet.id in self.unfocused for sheet in lying):
             view = cast("Page", cv2.GaussianBlur(view, (0, 0), 6))
         smear_mm = abs(self._path.motors.transport) * EXPOSURE_US / 10_000_000
@@ -196,6 +198,13 @@ class Camera:
             from_edge_mm = millimetres(edges.camera - sheet.lead) + BED_BEYOND_CAMERA_MM
             _paste(bed, cast("Page", fitting), round(from_edge_mm * rows_per_mm))
         return bed
+
+
+def _turned(view: Page, clockwise_deg: float) -> Page:
+    """Return a picture turned about its middle, the bed showing at its corners."""
+    rows, columns = view.shape
+    turn = cv2.getRotationMatrix2D((columns / 2, rows / 2), -clockwise_deg, 1.0)
+    return cast("Page", cv2.warpAffine(view, turn, (columns, rows), borderValue=(BED_GREY,)))
 
 
 def _pixels(mm: float) -> int:

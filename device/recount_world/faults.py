@@ -13,6 +13,8 @@ Each `[[fault]]` of WORLD.toml has a `kind`, the fields of that kind, and a mome
     double_feed        sheets, overlap_mm           they stick together when the first of them is picked,
                                                     each overlap_mm over the one before (left out: fully)
     pick_slip          sheet, slip_mm               the pick roller turns so far before it grips the sheet
+    pick_skew          sheet, skew_deg              the sheet enters askew: sensors see it longer, the camera
+                                                    sees it turned; beyond 6 degrees the guides catch it
     blind_double_feed  [moment], [for_s]            the double-feed sensor sees nothing (from the start)
     sensor_stuck       sensor, level, [moment]      the sensor shows that level, until for_s is over
     pulled_out         sheet, at_mm                 a hand pulls the sheet out of the path, the cover closed
@@ -21,8 +23,12 @@ Each `[[fault]]` of WORLD.toml has a `kind`, the fields of that kind, and a mome
     laid               sheet, bin, moment           the sheet is laid into a bin by hand, along no sensor
     cover_opened       moment, for_s                the cover is opened, and closed after for_s (1 s)
     stop_pressed       moment                       somebody presses the stop button
+    diverter_stuck     [moment], [for_s]            the flap stays where it stands
     board_reset        moment                       the feeder board loses power for a moment
+    power_cut          moment                       board and station lose power; the station's process ends
     cable_cut          moment, for_s                the cable between station and board loses all bytes
+    cable_unplugged    moment, for_s                the station's end is pulled out, and after for_s (1 s) it
+                                                    is in another serial port
     cable_noise        per_million, [moment], for_s so many of a million bytes have one bit flipped
     dim_light          [moment], for_s              the camera's lamp is weak: pictures are too dark
     camera_stalled     [moment], for_s              the camera gives the picture again that it gave last
@@ -79,6 +85,7 @@ _FIELDS: Mapping[str, Check] = {
     "sheets": _sheet_ids,
     "overlap_mm": _number(0, 600),
     "slip_mm": _number(0, 2000),
+    "skew_deg": _number(-30, 30),
     "sensor": _one_of(*INPUTS),
     "level": _one_of(0, 1),
     "bin": _one_of(*BINS),
@@ -107,6 +114,7 @@ KINDS: Mapping[str, Kind] = {
     "jam": Kind(("sheet",), ("times",), "sheet"),
     "double_feed": Kind(("sheets",), ("overlap_mm",), "none"),
     "pick_slip": Kind(("sheet", "slip_mm"), ("times",), "none"),
+    "pick_skew": Kind(("sheet", "skew_deg"), ("times",), "none"),
     "blind_double_feed": Kind((), ("for_s",), "maybe"),
     "sensor_stuck": Kind(("sensor", "level"), ("for_s",), "maybe"),
     "pulled_out": Kind(("sheet",), ("times",), "sheet"),
@@ -114,14 +122,20 @@ KINDS: Mapping[str, Kind] = {
     "laid": Kind(("sheet", "bin")),
     "cover_opened": Kind((), ("for_s",)),
     "stop_pressed": Kind(),
+    "diverter_stuck": Kind((), ("for_s",), "maybe"),
     "board_reset": Kind(),
+    "power_cut": Kind(),
     "cable_cut": Kind((), ("for_s",)),
+    "cable_unplugged": Kind((), ("for_s",)),
     "cable_noise": Kind(("per_million",), ("for_s",), "maybe"),
     "dim_light": Kind((), ("for_s",), "maybe"),
     "camera_stalled": Kind((), ("for_s",), "maybe"),
     "blurred": Kind(("sheet",), ("times",), "none"),
 }
 """Every kind of fault."""
+
+PICKED = ("double_feed", "pick_slip", "pick_skew", "blurred")
+"""Kinds that lie in the paper, and begin when it is picked."""
 
 
 @dataclass

@@ -21,6 +21,8 @@ class Cable:
     """Both ways of the cable; each way sends one byte after the other."""
 
     cut: bool = False
+    unplugged: bool = False
+    """The station's end is in nobody's port."""
     flips_per_million: int = 0
     """So many of a million bytes have one bit flipped."""
 

@@ -20,7 +20,7 @@ class Outputs:
         elif name == "MOTOR_ENABLE":
             self.power_motors()
         elif name in ("DIVERTER_A", "DIVERTER_B"):
-            self._turn_flap(now_us)
+            self.turn_flap(now_us)
 
     def set_pulses(self, name: str, steps_per_s: int) -> None:
         """Let a pulse generator run at this rate; 0 is off."""
@@ -33,7 +33,7 @@ class Outputs:
         """Let all pins fall back: the board has no power."""
         self._levels.clear()
         self._path.motors = Motors()
-        self._turn_flap(now_us)
+        self.turn_flap(now_us)
 
     def power_motors(self) -> None:
         """Give the motors current, or take it.
@@ -43,7 +43,8 @@ class Outputs:
         enabled = bool(self._levels.get("MOTOR_ENABLE"))
         self._path.motors.powered = enabled and not self._switches.stop_pressed
 
-    def _turn_flap(self, now_us: int) -> None:
+    def turn_flap(self, now_us: int) -> None:
+        """Send the flap where the pins want it."""
         # The first flap, A, lies before the second: with A up, B does not matter.
         first, second = (self._levels.get(name, 0) for name in ("DIVERTER_A", "DIVERTER_B"))
         self._path.command_flap(1 if first else 2 if second else 0, now_us)

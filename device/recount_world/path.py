@@ -16,6 +16,7 @@ a microsecond, so no rounding ever accumulates and a run repeats to the tick.
 * Sheets do not push each other: one that runs into a jammed one slides over it.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -51,6 +52,10 @@ class Geometry:
     entry_nip_mm: float = 20.0
     """The first transport rollers: they have hold of a sheet before the entry sensor sees it."""
     flap_after_camera_mm: float = 50.0
+    most_skew_deg: float = 6.0
+    """A sheet more askew than this is caught between the side guides."""
+    caught_mm: float = 150.0
+    """So far past the entry sensor is the leading edge of a sheet that the guides catch."""
     flap_move_us: int = 60_000
     """The flap needs so long to change over; until then it stands where it stood."""
 
@@ -101,13 +106,15 @@ class Carried:
     exit: int | None = None
     """The branch it is on, once past the flap: 0 counted, 1 set aside, 2 not accepted."""
     marks: list[Mark] = field(default_factory=list[Mark])
+    skew_deg: float = 0.0
+    """It lies askew by so much, clockwise as seen from above."""
     past_camera: bool = False
     """It was pushed in behind the camera: only the bin's sensor can see it."""
 
     @property
     def length(self) -> int:
-        """Its length in ticks."""
-        return ticks(self.sheet.length_mm)
+        """Its length in ticks, along the line of the sensors."""
+        return ticks(self.sheet.length_mm / math.cos(math.radians(self.skew_deg)))
 
     @property
     def tail(self) -> int:
@@ -186,6 +193,8 @@ class PaperPath:
             flap=ticks(shape.flap_mm),
             exit=ticks(shape.exit_mm),
         )
+        self.flap_stuck = False
+        """It stays where it stands, whatever it is told."""
         self._flap = 0
         self._flap_next = (0, 0)
 
@@ -193,7 +202,9 @@ class PaperPath:
 
     def command_flap(self, exit_number: int, now_us: int) -> None:
         """Send the flap towards an exit; it stands there `flap_move_us` later."""
-        if exit_number != self._flap_next[0]:
+        if self.flap_stuck:
+            self._flap_next = (self.flap(now_us), now_us)
+        elif exit_number != self._flap_next[0]:
             self._flap = self.flap(now_us)
             self._flap_next = (exit_number, now_us + self.geometry.flap_move_us)
 

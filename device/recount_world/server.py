@@ -75,7 +75,13 @@ class Server:
         self._computing_since_s = 0.0
         self._begun = False
         self._port: PseudoPort | None = None
+        self._port_name = ""
+        """Of the last one, which no next one bears."""
+        self._hung_up = False
+        """The port vanished, and the station does not know yet."""
         world.to_station = self._to_station
+        world.hang_up = self._hang_up
+        world.station_down = self._cut_station
         self._answers: Mapping[str, Callable[[Client, dict[str, Any]], dict[str, Any] | None]] = {
             "join": self._join,
             "now": lambda _client, _fields: {"now_us": world.now_us},
@@ -172,19 +178,23 @@ class Server:
             return True
         if self.world.hands.any_pressed():
             return True
-        return self._port is not None and self._port.readable() > 0
+        return self._hung_up or (self._port is not None and self._port.readable() > 0)
 
     def _end_wait(self) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is None:
             return
         self._computing_since_s = time.monotonic()
+        readable = 0 if self._port is None else self._port.readable()
+        if self._hung_up:
+            # As select says of a port that hung up: it is readable, and the read tells why.
+            self._hung_up, readable = False, 1
         self._send(
             waiting.client,
             {
                 "ok": True,
                 "now_us": self.world.now_us,
-                "readable": 0 if self._port is None else self._port.readable(),
+                "readable": readable,
                 "buttons": list(self.world.hands.pressed()),
             },
         )
@@ -286,14 +296,17 @@ class Server:
     def _open_feeder(self, _client: Client, _fields: dict[str, Any]) -> dict[str, Any]:
         self._refuse_while_waiting()
         self._close_port()
-        self._port = PseudoPort()
-        return {"port": self._port.name}
+        if self.world.cable.unplugged:
+            raise CallError("the feeder's cable is plugged into no port of this machine")
+        self._port = _port_not_named(self._port_name)
+        self._port_name = self._port.name
+        return {"port": self._port_name}
 
     def _wait(self, client: Client, fields: dict[str, Any]) -> None:
         self._refuse_while_waiting()
         if self._port is not None:
             self.world.from_station(self._port.take(fields["written"]))
-        elif fields["written"]:
+        elif fields["written"] and not self._hung_up:
             raise CallError("wait: bytes written to no port; call open_feeder first")
         self._waiting = Waiting(client, fields["until_us"])
 
@@ -327,7 +340,19 @@ class Server:
         if self._port is not None:
             self._port.give(data)
 
+    def _hang_up(self) -> None:
+        """Let the station's port be gone: its next read or write says so, and a wait for it ends."""
+        if self._port is not None:
+            self._close_port()
+            self._hung_up = True
+
+    def _cut_station(self) -> None:
+        """Take the station's power: its process finds the world gone, and ends."""
+        if self._station is not None:
+            self._drop(self._station)
+
     def _close_port(self) -> None:
+        self._hung_up = False
         if self._port is not None:
             self._port.close()
             self._port = None
@@ -383,6 +408,16 @@ def _done(nothing: None) -> dict[str, Any]:
     """Return the answer of a call that only does something."""
     del nothing
     return {}
+
+
+def _port_not_named(name: str) -> PseudoPort:
+    """Return a fresh port under another name than the last one had, as the kernel gives after a replug."""
+    port = PseudoPort()
+    if port.name != name:
+        return port
+    another = PseudoPort()
+    port.close()
+    return another
 
 
 def _set_one(world: World, name: str, value: object) -> None:

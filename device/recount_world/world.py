@@ -15,7 +15,7 @@ from recount_world.auto_operator import AutoOperator, Panel
 from recount_world.board import Answer, Board, Request
 from recount_world.camera import Camera, Page
 from recount_world.errors import BoardError
-from recount_world.faults import Fault
+from recount_world.faults import PICKED, Fault
 from recount_world.hands import Hands
 from recount_world.inputs import Inputs
 from recount_world.line import Cable, Wire
@@ -51,6 +51,10 @@ class World:
         self.camera = Camera(self.path, duplex=script.duplex, seed=script.seed)
         self.panel: Panel | None = None
         self.to_station: Callable[[bytes], None] = _lost
+        self.hang_up: Callable[[], None] = _nothing
+        """Tells the station's serial port that it is gone."""
+        self.station_down: Callable[[], None] = _nothing
+        """Takes the station's power."""
         self._agenda = Agenda()
         self._chance = random.Random(script.seed)  # noqa: S311 - a simulation's dice, not a key
         self.inputs = Inputs(self._agenda, self._chance, self.trace, script.bounce_us)
@@ -180,18 +184,23 @@ class World:
             error_um = self.script.double_feed_error_um
             self.ailments.double_feed_error_um = self._chance.uniform(-error_um, error_um)
         ids, offsets = [first], [0]
+        skew_deg = 0.0
         for fault in self._lying_faults(first):
             if fault.kind == "double_feed" and set(fault.sheets) <= set(stack):
                 ids, offsets = self._stuck_together(fault)
             elif fault.kind == "pick_slip":
                 slip_mm += float(fault.fields["slip_mm"])
+            elif fault.kind == "pick_skew":
+                skew_deg = float(fault.fields["skew_deg"])
             elif fault.kind == "blurred":
                 self.camera.unfocused.add(first)
             else:
                 continue
             fault.left -= 1
+        if abs(skew_deg) > self.path.geometry.most_skew_deg:
+            self._catch(first)
         carried = [
-            Carried(self.paper.sheets[sheet_id], -offset, marks=self._marks(sheet_id))
+            Carried(self.paper.sheets[sheet_id], -offset, marks=self._marks(sheet_id), skew_deg=skew_deg)
             for sheet_id, offset in zip(ids, offsets, strict=True)
         ]
         self.path.put(Bundle(carried, slip=ticks(slip_mm)))
@@ -199,11 +208,15 @@ class World:
             self.camera.expect(sheet.sheet)
         self.trace.note(self.now_us, "picked", *ids)
 
+    def _catch(self, sheet_id: str) -> None:
+        """Let the side guides catch a sheet on its way."""
+        caught_mm = self.path.geometry.caught_mm
+        self.faults.append(Fault("jam", when_sheet=sheet_id, at_mm=caught_mm, fields={"sheet": sheet_id}))
+
     def _lying_faults(self, first: str) -> list[Fault]:
         """Return the faults that lie in the paper and begin with this sheet."""
-        kinds = ("double_feed", "pick_slip", "blurred")
         return [
-            fault for fault in self.faults if fault.kind in kinds and fault.left and fault.sheets[0] == first
+            fault for fault in self.faults if fault.kind in PICKED and fault.left and fault.sheets[0] == first
         ]
 
     def _stuck_together(self, fault: Fault) -> tuple[list[str], list[int]]:
@@ -244,6 +257,15 @@ class World:
             strike(self, fault)
 
     # The station's end.
+
+    def unplug_cable(self) -> None:
+        """Pull the cable out of the station: its serial port is gone, and comes back as another one."""
+        self.cable.cut = self.cable.unplugged = True
+        self.hang_up()
+
+    def plug_cable(self) -> None:
+        """Put the cable back."""
+        self.cable.cut = self.cable.unplugged = False
 
     def from_station(self, data: bytes) -> None:
         """Send the station's bytes down the cable to the board."""
@@ -345,6 +367,10 @@ class World:
         if request.watchdog_ms is not None:
             self._watchdog_us = self.now_us + request.watchdog_ms * 1000
         self._board_due_us = self.now_us + max(request.wait_us, LEAST_WAIT_US)
+
+
+def _nothing() -> None:
+    """Do nothing: nobody is there to whom this matters."""
 
 
 def _lost(data: bytes) -> None:

@@ -249,3 +249,61 @@ def test_every_kind_of_fault_is_explained_in_the_modules_text() -> None:
 
     assert faults.__doc__ is not None
     assert all(f"\n    {kind} " in faults.__doc__ for kind in KINDS)
+
+
+@pytest.mark.parametrize("skew_deg", [5.0, -5.0])
+def test_a_sheet_that_enters_askew_is_longer_to_the_sensors(a_world: Worlds, skew_deg: float) -> None:
+    skew = fault(kind="pick_skew", sheet="1", skew_deg=skew_deg)
+    world = a_world(feeds([0, 0]), some_sheets(2), faults=(skew,))
+    world.run_until(8_000_000)
+    assert world.paper.at(Place.COUNTED) == ("1", "2")
+    board = world._board
+    assert isinstance(board, ScriptedBoard)
+    entry = [at for answer in board.answers for gpio, _, at in answer.edges if gpio == GPIO["ENTRY"]][1:]
+    askew_us, straight_us = entry[1] - entry[0], entry[3] - entry[2]
+    assert askew_us / straight_us == pytest.approx(1 / 0.99619, rel=1e-3)
+
+
+def test_a_sheet_too_far_askew_is_caught_between_the_guides_and_goes_straight_the_next_time(
+    a_world: Worlds,
+) -> None:
+    skew = fault(kind="pick_skew", sheet="1", skew_deg=8)
+    forever = plays([motors(pick=PICK, transport=TRANSPORT, wait_us=60_000_000)])
+    world = a_world(forever, some_sheets(1), faults=(skew,))
+    world.run_until(4_000_000)
+    (held,) = world.path.carried()
+    assert millimetres(held.lead) - 30 == pytest.approx(150, abs=0.1)
+    world.touch()
+    world.hands.take_path()
+    world.hands.lay_back(world.hands.held())
+    world.settle()
+    world.run_until(10_000_000)
+    assert world.paper.at(Place.COUNTED) == ("1",)
+
+
+def test_a_stuck_diverter_sends_the_sheet_where_it_stands(a_world: Worlds) -> None:
+    world = a_world(feeds([1, 2]), some_sheets(2), faults=(fault(kind="diverter_stuck", at_s=2.5),))
+    world.run_until(8_000_000)
+    assert world.paper.at(Place.SET_ASIDE) == ("1", "2")
+
+
+def test_a_diverter_that_comes_free_goes_where_it_is_told(a_world: Worlds) -> None:
+    stuck = fault(kind="diverter_stuck", for_s=0.2)
+    world = a_world(feeds([2]), some_sheets(1), faults=(stuck,))
+    world.run_until(4_000_000)
+    assert world.paper.at(Place.NOT_ACCEPTED) == ("1",)
+
+
+def test_a_sheet_askew_is_seen_turned_by_the_camera(a_world: Worlds) -> None:
+    world = a_world(feeds([None]), some_sheets(1), faults=(fault(kind="pick_skew", sheet="1", skew_deg=4),))
+    world.run_until(3_000_000)
+    above, below = world.capture()
+    rows, columns = above.shape
+    upper, lower = rows // 4, 3 * rows // 4
+    # Clockwise: what lies above the middle goes to the right, what lies below it to the left.
+    assert above[upper, 5] < 100
+    assert above[upper, columns - 5] > 200
+    assert above[lower, 5] > 200
+    assert above[lower, columns - 5] < 100
+    assert below[upper, 5] > 200
+    assert below[upper, columns - 5] < 100
