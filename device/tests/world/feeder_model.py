@@ -165,6 +165,15 @@ class FeederMachine(RuleBasedStateMachine):
         self.events["pick slip"] += 1
         self.world.add_fault(read_fault({"kind": "pick_slip", "sheet": sheet, "slip_mm": slip_mm}, "slip"))
 
+    @rule(pause_ms=PAUSES, skew_deg=st.sampled_from([-8, -4, 2, 5, 7]))
+    def the_next_sheet_goes_in_askew(self, pause_ms: int, skew_deg: int) -> None:
+        self._pass(pause_ms)
+        sheet = self._uppermost()
+        if sheet is None:
+            return
+        self.events["askew"] += 1
+        self.world.add_fault(read_fault({"kind": "pick_skew", "sheet": sheet, "skew_deg": skew_deg}, "askew"))
+
     @rule(pause_ms=PAUSES)
     def a_hand_pulls_the_sheet_out(self, pause_ms: int) -> None:
         self._pass(pause_ms)
@@ -212,6 +221,11 @@ class FeederMachine(RuleBasedStateMachine):
     def the_cable_is_cut(self, pause_ms: int, for_s: float) -> None:
         self._pass(pause_ms)
         self._happens("cable_cut", for_s=for_s)
+
+    @rule(pause_ms=PAUSES, for_s=st.sampled_from([0.2, 0.6, 1.5]))
+    def the_cable_is_pulled_out(self, pause_ms: int, for_s: float) -> None:
+        self._pass(pause_ms)
+        self._happens("cable_unplugged", for_s=for_s)
 
     @rule(pause_ms=PAUSES, per_million=st.sampled_from([500, 5000]), for_s=st.sampled_from([0.2, 1.0]))
     def the_cable_is_noisy(self, pause_ms: int, per_million: int, for_s: float) -> None:
