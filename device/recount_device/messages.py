@@ -5,6 +5,7 @@ too. Texts are short, one step after the other, in words that need no training.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from recount_device.panel import Message
@@ -159,6 +160,8 @@ STOP_SENTENCES: Mapping[str, str] = {
 """Why feeding is paused, where no reason of reasons.PATH_REASONS tells it."""
 
 SENTENCES: Mapping[str, str] = {
+    # a warning beside what the panel shows anyway
+    "dirty_glass": "Clean the camera glass at the next pause: a line stays in the pictures.",
     # orders of the host that cannot be obeyed
     "run_is_open": "Run {run} cannot begin: run {open_run} is open. End it at the host.",
     "mode_refused": "Mode {mode} is refused: this release has no logic-and-accuracy gate. "
@@ -201,3 +204,15 @@ def message(name: str, *, sheet: int = 0, why: str = "") -> Message:
         entry.question,
         {"ready": entry.ready, "attention": entry.attention},
     )
+
+
+_BESIDE_DIRTY_GLASS = frozenset({"press_start", "feeding", "hopper_empty", "batch_full"})
+"""Kinds of situation in which a hand is free for the glass, or soon will be; no question is drowned by it."""
+
+
+def with_dirty_glass(shown: Message) -> Message:
+    """Return the message with the request to clean the camera's glass, where there is room for one."""
+    if shown.key not in _BESIDE_DIRTY_GLASS:
+        return shown
+    text = f"{shown.text} {sentence('dirty_glass')}"
+    return replace(shown, text=text, lamps={**shown.lamps, "attention": True})

@@ -21,6 +21,7 @@ from recount_device.clock import Clock
 from recount_device.errors import CameraFault
 from recount_device.feeder_link import Feeder
 from recount_device.feeder_words import BACK, Report, exit_number
+from recount_device.glass import Glass
 from recount_device.journal import Entry
 from recount_device.pictures import encode_png
 from recount_device.reader import Outcome, Reader, ReadingFailed
@@ -109,6 +110,7 @@ class Passage:
         camera: Camera,
         clock: Clock,
         reader: Reader,
+        glass: Glass,
         *,
         has_diverter: bool = True,
     ) -> None:
@@ -117,11 +119,14 @@ class Passage:
         self._camera = camera
         self._clock = clock
         self._reader = reader
+        self._glass = glass
         self._has_diverter = has_diverter
         self.sheet: Sheet | None = None
         self.ask: Ask | None = None
         self._read_by_us: int | None = None
         """When the reading of the sheet under the camera has to be done; None while none is being read."""
+        self._program: Program | None = None
+        """The program that the last sheet was read with."""
         self._last_pictures: Sequence[Page] = ()
         """Each side of the sheet that was looked at last."""
         self._last_stop = "jam"
@@ -303,6 +308,7 @@ class Passage:
             self._return_or_tray(sheet, ("same_image",))
             return
         self._read_by_us = self._clock.now_us() + READING_LIMIT_US
+        self._program = program
         self._reader.begin(pages, program)
         self.look_on()
 
@@ -320,6 +326,7 @@ class Passage:
         if outcome is not None:
             self._read_by_us = None
             self._take_outcome(sheet, outcome)
+            self._look_at_glass(outcome)
         elif self._clock.now_us() >= self._read_by_us:
             self._read_by_us = None
             self._reader.give_up()
@@ -332,6 +339,19 @@ class Passage:
             self._return_or_tray(sheet, feed_again(outcome.reasons))
         else:
             self._judge(sheet, outcome)
+
+    def _look_at_glass(self, outcome: Outcome) -> None:
+        """Compare the sheet's picture with those before, while the sheet goes on its way."""
+        if isinstance(outcome, ReadingFailed) or self._program is None:
+            return
+        dirt = self._glass.look(outcome, self._program)
+        if dirt is not None:
+            self.faults.append(("dirty_glass", dirt[:MAX_DETAIL]))
+
+    @property
+    def glass_is_dirty(self) -> bool:
+        """Whether the camera's glass wants cleaning."""
+        return self._glass.is_dirty
 
     def _reading_failed(self, sheet: Sheet, why: str) -> None:
         self.faults.append(("reading_failed", why[:MAX_DETAIL]))

@@ -22,6 +22,7 @@ from recount_device.clock import Clock, MonotonicClock
 from recount_device.config import Config, read_config
 from recount_device.errors import OperatorError
 from recount_device.feeder_link import FeederLink, new_boot_id
+from recount_device.glass import Glass
 from recount_device.host_link import HostLink
 from recount_device.host_session import Introduction
 from recount_device.identity import open_identity
@@ -104,7 +105,9 @@ def make_station(
     software = software_hash()
     scribe = Scribe(journal, host)
     has_diverter = config.diverter == "motor"
-    passage = Passage(scribe, feeder, parts.camera, parts.clock, parts.reader, has_diverter=has_diverter)
+    passage = Passage(
+        scribe, feeder, parts.camera, parts.clock, parts.reader, Glass(), has_diverter=has_diverter
+    )
     orders = Orders(scribe, passage, store, host, software)
     started = {
         "software": software,

@@ -16,7 +16,7 @@ from recount_device.config import Config
 from recount_device.errors import NotAllowed
 from recount_device.feeder_link import Connected, Feeder, FeederEvent, Gone, Identified, Said
 from recount_device.feeder_words import Report, command_name, exit_name, report_from, stop_name
-from recount_device.messages import STOP_SENTENCES, message, sentence
+from recount_device.messages import STOP_SENTENCES, message, sentence, with_dirty_glass
 from recount_device.orders import Order, Orders
 from recount_device.panel import Message, Panel
 from recount_device.passage import Passage
@@ -352,7 +352,12 @@ class Station:
             self._host.show_state(shown.key, shown.text)
 
     def _message(self) -> Message:
-        """Return what the panel has to show: first what only people can mend, then what goes on by itself."""
+        """Return what the panel has to show, with the word about the camera's glass where it is due."""
+        shown = self._message_of_state()
+        return with_dirty_glass(shown) if self._passage.glass_is_dirty else shown
+
+    def _message_of_state(self) -> Message:
+        """Return what only people can mend, else what goes on by itself."""
         if self.stopping:
             return message("stopping")
         if self._scribe.batch is not None:

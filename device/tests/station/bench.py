@@ -22,6 +22,7 @@ from recount_device.clock import Clock, Waitable
 from recount_device.config import Config
 from recount_device.errors import CameraFault, OperatorError
 from recount_device.feeder_link import Connected, FeederEvent, Identified, Said
+from recount_device.glass import Glass
 from recount_device.host_session import Received
 from recount_device.identity import open_identity
 from recount_device.journal import Journal, JournalReader
@@ -477,6 +478,7 @@ class Bench:
         self.clock = BenchClock()
         self.camera = BenchCamera(self.machine)
         self.reader: Reader = InlineReader(self.camera.read)
+        self.glass = Glass()
         self.panel = BenchPanel()
         self.host = BenchHost()
         self.store = BenchStore()
@@ -504,6 +506,7 @@ class Bench:
             self.camera,
             self.clock,
             self.reader,
+            self.glass,
             has_diverter=self.config.diverter == "motor",
         )
         orders = Orders(scribe, self.passage, self.store, self.host, self.software)
