@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Table, func, insert, select
 
 from recount_host.act import Act, Person
 from recount_host.ledger import acts_chain, intake, schema
@@ -90,6 +90,11 @@ class Ledger:
         """Return every act in order."""
         return tuple(self._refreshed().acts)
 
+    def act_bytes(self) -> tuple[bytes, ...]:
+        """Return every act's bytes as they were written, in order."""
+        with reading(self._engine, self.path) as connection:
+            return tuple(connection.execute(select(schema.acts.c.act).order_by(schema.acts.c.n)).scalars())
+
     def records(self, device: str | None = None) -> tuple[Record, ...]:
         """Return the records (of one device) in the order they came: of one device, that of their numbers."""
         records = self._refreshed().records
@@ -97,7 +102,13 @@ class Ledger:
 
     def stored_records(self, device: str | None = None) -> tuple[StoredRecord, ...]:
         """Return the records with their bytes, signatures and times of receipt."""
-        table = schema.records
+        return self._stored(schema.records, device)
+
+    def early_records(self) -> tuple[StoredRecord, ...]:
+        """Return the records that came before their predecessors, in the order they came."""
+        return self._stored(schema.early_records, None)
+
+    def _stored(self, table: Table, device: str | None) -> tuple[StoredRecord, ...]:
         query = select(table).order_by(table.c.stored)
         if device is not None:
             query = query.where(table.c.device == device)

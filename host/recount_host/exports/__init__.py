@@ -1,0 +1,1 @@
+"""What leaves the host for courts: the evidence bundle, how it is sealed, opened and verified."""

@@ -1,0 +1,220 @@
+"""What is read of a bundle: each file decoded, its chain and signatures checked, and kept to be folded."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from recount_classifier.errors import ClassifierError
+from recount_classifier.program import Program, read_program
+from recount_host.act import NO_ACT, Act, ActError, act_hash, check_follows, decode_act
+from recount_host.exports.judged import judge_again
+from recount_host.exports.layout import ACTS_FORM, RECORDS_FORM, ChainBroken, Place, chain_items
+from recount_host.exports.report import Report
+from recount_host.ledger.contents import crop_sha256
+from recount_host.ledger.rows import Gap
+from recount_protocol.errors import RecordError
+from recount_protocol.fates import NOT_ACCEPTED
+from recount_protocol.records import (
+    NO_HASH,
+    Record,
+    check_next,
+    decode_record,
+    device_id,
+    record_hash,
+    verify,
+)
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What was read of the bundle so far."""
+
+    order: str = ""
+    acts: list[Act] = field(default_factory=list[Act])
+    act_hashes: list[bytes] = field(default_factory=list[bytes])
+    keys: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    names: dict[str, str] = field(default_factory=dict[str, str])
+    records: dict[str, list[Record]] = field(default_factory=dict[str, list[Record]])
+    hashes: dict[str, list[bytes]] = field(default_factory=dict[str, list[bytes]])
+    early: dict[str, int] = field(default_factory=dict[str, int])
+    """Device -> its lowest record whose predecessors are missing."""
+    programs: dict[bytes, Program] = field(default_factory=dict[bytes, Program])
+    statements: dict[str, str] = field(default_factory=dict[str, str])
+    """Path -> SHA-256 of a printed form in the bundle."""
+    run_programs: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
+    crops_due: dict[tuple[str, int], Record] = field(default_factory=dict[tuple[str, int], Record])
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One file of the bundle, as it is read."""
+
+    place: Place
+    path: str
+    chunks: Iterator[bytes]
+
+    def whole(self) -> bytes:
+        """Return its bytes; the manifest's bounds keep them within memory."""
+        return b"".join(self.chunks)
+
+
+# What is read of each kind of file
+
+
+def _read_order(source: Input, evidence: Evidence, _report: Report) -> None:
+    evidence.order = source.whole().decode("utf-8", "replace")
+
+
+def _read_devices(source: Input, evidence: Evidence, report: Report) -> None:
+    try:
+        entries: Any = json.loads(source.whole())
+        for entry in entries:
+            device, name, public_key = (
+                str(entry["device"]),
+                str(entry["name"]),
+                bytes.fromhex(entry["public_key"]),
+            )
+            if device_id(public_key) != device:
+                report.fails(source.path, f"the key of {name} is not the one that its id {device} is made of")
+                continue
+            evidence.keys[device] = public_key
+            evidence.names[device] = name
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        report.fails(source.path, f"it is no list of devices ({type(error).__name__})")
+
+
+def _read_acts(source: Input, evidence: Evidence, report: Report) -> None:
+    head = NO_ACT
+    try:
+        for data, _ in chain_items(source.chunks, ACTS_FORM):
+            act = decode_act(data)
+            check_follows(act, len(evidence.acts) + 1, head)
+            head = act_hash(data)
+            evidence.acts.append(act)
+            evidence.act_hashes.append(head)
+            report.did("acts")
+    except (ActError, ChainBroken) as error:
+        report.fails(f"{source.path}, behind act {len(evidence.acts)}", str(error))
+    if evidence.acts:
+        report.heads["acts"] = (len(evidence.acts), head.hex())
+
+
+def _read_records(source: Input, evidence: Evidence, report: Report) -> None:
+    device = source.place.words["device"]
+    key = evidence.keys.get(device)
+    if key is None:
+        report.fails(source.path, "these are records of a device that devices.json does not name")
+        return
+    records = evidence.records.setdefault(device, [])
+    hashes = evidence.hashes.setdefault(device, [])
+    try:
+        for record, digest in _signed(source, device, key):
+            check_next(hashes[-1] if hashes else NO_HASH, len(records) + 1, record)
+            records.append(record)
+            hashes.append(digest)
+            report.did("records")
+            _note(record, evidence, report)
+    except (RecordError, ChainBroken) as error:
+        report.fails(f"{source.path}, behind record {len(records)}", str(error))
+    if records:
+        report.heads[evidence.names[device]] = (len(records), hashes[-1].hex())
+
+
+def _signed(source: Input, device: str, key: bytes) -> Iterator[tuple[Record, bytes]]:
+    """Yield each record with its hash. Raises RecordError for one that is not this device's."""
+    for data, signature in chain_items(source.chunks, RECORDS_FORM):
+        record = decode_record(data)
+        if record.device != device:
+            raise RecordError(f"record {record.n} is one of device {record.device}")
+        verify(key, data, signature)
+        yield record, record_hash(data)
+
+
+def _note(record: Record, evidence: Evidence, report: Report) -> None:
+    """Remember what the crops will be held against."""
+    if record.kind == "run_opened":
+        evidence.run_programs[record.device, record.run] = record.body["program"]
+    elif record.kind == "sheet_judged":
+        if crop_sha256(record):
+            evidence.crops_due[record.device, record.n] = record
+        elif record.body["fate"] != NOT_ACCEPTED:
+            verdict = f"sheet {record.body['sheet']} is judged {record.body['fate']} without a picture"
+            report.fails(f"records/{record.device}.chain", f"record {record.n}: {verdict}")
+
+
+def _read_early(source: Input, evidence: Evidence, report: Report) -> None:
+    device = source.place.words["device"]
+    key = evidence.keys.get(device)
+    if key is None:
+        report.fails(source.path, "these are records of a device that devices.json does not name")
+        return
+    try:
+        numbers = [record.n for record, _ in _signed(source, device, key)]
+    except (RecordError, ChainBroken) as error:
+        report.fails(source.path, str(error))
+        return
+    head = len(evidence.records.get(device, ()))
+    waiting = [n for n in numbers if n > head + 1]
+    if waiting:
+        evidence.early[device] = min(waiting)
+        report.fails(source.path, Gap(device, evidence.names[device], head + 1, min(waiting) - 1).sentence)
+
+
+def _read_program(source: Input, evidence: Evidence, report: Report) -> None:
+    try:
+        program = read_program(source.whole())
+    except ClassifierError as error:
+        report.fails(source.path, str(error))
+        return
+    if program.program_hash.hex() != source.place.words["hash"]:
+        report.fails(source.path, f"it is the program {program.program_hash.hex()}")
+        return
+    evidence.programs[program.program_hash] = program
+    report.did("programs")
+
+
+def _read_statement(source: Input, evidence: Evidence, _report: Report) -> None:
+    digest = sha256()
+    for chunk in source.chunks:
+        digest.update(chunk)
+    evidence.statements[source.path] = digest.hexdigest()
+
+
+def _read_crop(source: Input, evidence: Evidence, report: Report) -> None:
+    device, n = source.place.words["device"], int(source.place.words["n"])
+    record = evidence.crops_due.pop((device, n), None)
+    if record is None:
+        report.fails(source.path, "no record names this picture")
+        return
+    png = source.whole()
+    if sha256(png).digest() != crop_sha256(record):
+        report.fails(source.path, f"it is not the picture that record {n} names")
+        return
+    program = evidence.programs.get(evidence.run_programs.get((device, record.run), b""))
+    if program is None:
+        report.fails(source.path, "the contest program by which it was judged is not in the bundle")
+        return
+    difference = judge_again(record, png, program)
+    report.did("crops")
+    if difference:
+        report.fails(source.path, f"sheet {record.body['sheet']}: {difference}")
+
+
+def _pass_over(_source: Input, _evidence: Evidence, _report: Report) -> None:
+    """Read nothing of it: it is for people, and only its hash counts."""
+
+
+READERS: Mapping[str, Callable[[Input, Evidence, Report], None]] = {
+    "readme": _pass_over,
+    "order": _read_order,
+    "devices": _read_devices,
+    "refusals": _pass_over,
+    "acts": _read_acts,
+    "records": _read_records,
+    "early": _read_early,
+    "program": _read_program,
+    "statement": _read_statement,
+    "crop": _read_crop,
+}

@@ -1,0 +1,285 @@
+"""A bundle that is what was done verifies; whatever was changed in it is found, whoever changed it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from host.tests.exports.localities import (
+    HOST_KEY,
+    MARKS,
+    UTC,
+    MixedDevice,
+    a_finished_day,
+    a_scanned_day,
+    export,
+    fill,
+    verified,
+)
+from host.tests.exports.tampering import (
+    files_of,
+    path_of,
+    signed_anew,
+    sound_bundle,
+    sound_files,
+    tar_of,
+    with_change,
+)
+from host.tests.web.read_sheets import png_of
+from recount_host.exports.bundle import export_bundle
+from recount_host.exports.errors import ExportRefused
+from recount_host.exports.layout import ACTS_FORM, RECORDS_FORM, chain_item, chain_items
+from recount_host.exports.report import Report
+from recount_host.exports.tar import tar_bytes
+from recount_host.ledger import Ledger
+from recount_host.rehearsal import Device, Sheet
+from recount_protocol.fates import COUNTED
+
+
+def report_of(folder: Path, bundle: bytes) -> Report:
+    path = folder / "bundle.tar"
+    path.write_bytes(bundle)
+    return verified(path)
+
+
+def problems(folder: Path, bundle: bytes) -> list[str]:
+    return [f"{problem.where}: {problem.what}" for problem in report_of(folder, bundle).problems]
+
+
+def acts() -> list[bytes]:
+    return [item for item, _ in chain_items([sound_files()["acts.chain"]], ACTS_FORM)]
+
+
+def records() -> list[tuple[bytes, bytes]]:
+    return list(chain_items([sound_files()[path_of("records/")]], RECORDS_FORM))
+
+
+def with_records(changed: Sequence[tuple[bytes, bytes]]) -> bytes:
+    return with_change(path_of("records/"), lambda _: b"".join(chain_item(*each) for each in changed))
+
+
+@pytest.mark.parametrize("target", ["bundle.tar", "bundle"])
+def test_the_bundle_of_a_finished_day_holds(target: str, tmp_path: Path) -> None:
+    path, made = export(tmp_path, target, a_finished_day())
+    report = verified(path)
+    assert report.problems == []
+    assert made.missing == ()
+    assert report.checked == {
+        "acts": 20, "records": 13, "programs": 1, "precincts": 1, "statements": 1, "crops": 5
+    }  # fmt: skip
+    (precinct,) = report.precincts
+    assert precinct.figures == {"C": 3, "S": 2, "X": 0, "votes D": 2, "votes R": 1}
+    assert all(precinct.identities.values())
+
+
+def test_the_same_ledger_gives_the_same_bundle(tmp_path: Path) -> None:
+    first, _ = export(tmp_path, "first.tar", a_finished_day())
+    second, _ = export(tmp_path, "second.tar", a_finished_day())
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_every_file_that_was_changed_is_named(tmp_path: Path) -> None:
+    files = sound_files()
+    changed = {path: content[:-1] + bytes([content[-1] ^ 1]) for path, content in files.items()}
+    manifest = files_of(sound_bundle())["manifest.json"]
+    report = report_of(tmp_path, tar_of(changed, manifest))
+    assert {problem.where for problem in report.problems if "SHA-256" in problem.what} == set(files)
+
+
+def test_every_file_that_is_missing_is_named(tmp_path: Path) -> None:
+    manifest = files_of(sound_bundle())["manifest.json"]
+    report = report_of(tmp_path, tar_of({}, manifest))
+    missing = {problem.where for problem in report.problems if problem.what == "this file is missing"}
+    assert missing == set(sound_files())
+
+
+def test_a_file_that_no_manifest_names_is_told_of(tmp_path: Path) -> None:
+    path, _ = export(tmp_path, "bundle", a_finished_day())
+    (path / "crops" / "more.png").write_bytes(b"")
+    (path / "more").mkdir()
+    found = {problem.where for problem in verified(path).problems}
+    assert found == {"crops/more.png", "more"}
+
+
+def test_a_manifest_that_another_key_signed_is_found(tmp_path: Path) -> None:
+    files = files_of(sound_bundle())
+    forged = {**files, "manifest.signature": bytes(64)}
+    bundle = b"".join(tar_bytes((path, len(c), (c,)) for path, c in forged.items()))
+    assert problems(tmp_path, bundle) == [
+        "manifest.signature: the manifest does not bear the signature of the host's key"
+    ]
+
+
+def test_the_hosts_fingerprint_from_paper_tells_another_host(tmp_path: Path) -> None:
+    path = tmp_path / "bundle.tar"
+    path.write_bytes(sound_bundle())
+    own = verified(path).host_fingerprint
+    assert verified(path, host=own[:16]).sound
+    assert "another host" in verified(path, host="0" * 16).problems[0].what
+
+
+# Somebody who has the host's key and signs anew
+
+
+def test_the_sound_bundle_signed_anew_holds(tmp_path: Path) -> None:
+    assert problems(tmp_path, signed_anew(sound_files())) == []
+
+
+def test_an_edited_record_is_found(tmp_path: Path) -> None:
+    changed = [(data.replace(b"counted", b"set_aside"), signature) for data, signature in records()]
+    assert any("behind record" in line for line in problems(tmp_path, with_records(changed)))
+
+
+def test_a_record_left_out_is_found(tmp_path: Path) -> None:
+    kept = records()
+    del kept[4]
+    assert any("behind record 4: record 6" in line for line in problems(tmp_path, with_records(kept)))
+
+
+def test_records_cut_off_at_their_end_are_found_by_the_heads_that_were_fixed(tmp_path: Path) -> None:
+    found = problems(tmp_path, with_records(records()[:-1]))
+    assert any("record 13 of alpha was here then, and is not in the bundle" in line for line in found)
+
+
+def test_a_journal_written_anew_with_the_devices_key_is_found(tmp_path: Path) -> None:
+    other = a_scanned_day(("D", "D", "D", "DR", ""))
+    device = other.devices["alpha"]
+    files = sound_files()
+    files[path_of("records/")] = b"".join(chain_item(*each) for each in device.signed())
+    found = problems(tmp_path, signed_anew(files))
+    assert any("record 13 of alpha is not the one that was here then" in line for line in found)
+
+
+def test_an_edited_act_is_found(tmp_path: Path) -> None:
+    items = acts()
+    items[5] = items[5].replace(b"Ann Lee", b"Ann Loe")
+    changed = b"".join(map(chain_item, items))
+    found = problems(tmp_path, with_change("acts.chain", lambda _: changed))
+    assert any("act 7 does not follow the act before it" in line for line in found)
+
+
+def test_acts_cut_off_at_their_end_leave_a_statement_that_nobody_printed(tmp_path: Path) -> None:
+    changed = b"".join(map(chain_item, acts()[:-1]))
+    found = problems(tmp_path, with_change("acts.chain", lambda _: changed))
+    assert any("no act says that this form was printed" in line for line in found)
+
+
+def test_another_picture_is_found(tmp_path: Path) -> None:
+    found = problems(tmp_path, with_change(path_of("crops/"), lambda _: png_of("R")))
+    assert any("not the picture that record" in line for line in found)
+
+
+def test_a_picture_that_never_came_is_found(tmp_path: Path) -> None:
+    files = sound_files()
+    del files[path_of("crops/")]
+    found = problems(tmp_path, signed_anew(files))
+    assert any(line.endswith("its picture is not in the bundle") for line in found)
+
+
+def test_another_statement_is_found(tmp_path: Path) -> None:
+    found = problems(tmp_path, with_change(path_of("statements/"), lambda pdf: pdf + b" "))
+    assert any("it is not the form that act 20 printed" in line for line in found)
+
+
+def test_another_order_is_found(tmp_path: Path) -> None:
+    found = problems(tmp_path, with_change("order.toml", lambda text: text + b"\n"))
+    assert any("not the order under which the host worked" in line for line in found)
+
+
+def test_a_missing_program_is_found(tmp_path: Path) -> None:
+    files = sound_files()
+    del files[path_of("programs/")]
+    found = problems(tmp_path, signed_anew(files))
+    assert any("the program" in line and "is not in the bundle" in line for line in found)
+
+
+def test_a_device_without_its_key_is_found(tmp_path: Path) -> None:
+    def with_another_key(data: bytes) -> bytes:
+        entries = json.loads(data)
+        entries[0]["public_key"] = "11" * 32
+        return json.dumps(entries).encode()
+
+    found = problems(tmp_path, with_change("devices.json", with_another_key))
+    assert any("is not the one that its id" in line for line in found)
+
+
+class LyingDevice(MixedDevice):
+    """A device that records every counted sheet as one for D."""
+
+    def scan(self, sheet: Sheet) -> int:
+        """Feed a sheet and lie about it."""
+        return super().scan(sheet._replace(choices=("D",)) if sheet.fate == COUNTED else sheet)
+
+
+def test_a_device_that_lied_about_a_sheet_is_found_by_judging_it_again(tmp_path: Path) -> None:
+    day = a_scanned_day(device=LyingDevice("alpha", MARKS))
+    path, _ = export(tmp_path, "lie.tar", a_finished_day(day))
+    (problem,) = verified(path).problems
+    assert "the device recorded counted for D; judged here it is counted for R" in problem.what
+    assert problem.where.startswith("crops/")
+
+
+class BlindDevice(MixedDevice):
+    """A device that keeps no picture of what it counts."""
+
+    def write(self, kind: str, body: Mapping[str, Any], *, batch: int | None = None) -> None:
+        """Write the record without a picture."""
+        Device.write(self, kind, body, batch=batch)
+
+
+def test_a_sheet_that_is_counted_without_a_picture_is_told_of(tmp_path: Path) -> None:
+    day = a_scanned_day(device=BlindDevice("alpha", MARKS))
+    path, _ = export(tmp_path, "blind.tar", a_finished_day(day))
+    found = verified(path).problems
+    assert len(found) == 5
+    assert found[0].what == "record 3: sheet 1 is judged counted without a picture"
+
+
+def test_a_picture_that_has_not_come_is_told_at_the_export(tmp_path: Path) -> None:
+    day = a_finished_day()
+    del day.devices["alpha"].crops[5]  # type: ignore[attr-defined]
+    path, made = export(tmp_path, "bundle.tar", day)
+    assert made.missing == ("the picture of record 5 of alpha has not come",)
+    assert [problem.what for problem in verified(path).problems] == [
+        "record 5: its picture is not in the bundle"
+    ]
+
+
+def test_records_that_never_came_are_told_of(tmp_path: Path) -> None:
+    day = a_scanned_day()
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        records = day.devices["alpha"].signed()
+        fill(ledger, day, records[:9] + records[11:])
+        path = tmp_path / "gap.tar"
+        court = X25519PrivateKey.generate()
+        made = export_bundle(ledger, HOST_KEY, path, court.public_key(), UTC, lambda *_: None)
+    assert made.missing[0] == "records 10 to 11 of alpha are missing"
+    found = verified(path, court).problems
+    assert "records 10 to 11 of alpha are missing" in [problem.what for problem in found]
+
+
+# Figures that are closed stay closed
+
+
+def test_no_plain_bundle_leaves_while_figures_are_closed(tmp_path: Path) -> None:
+    with pytest.raises(ExportRefused, match="precinct 101 may not be shown yet"):
+        export(tmp_path, "early.tar", a_scanned_day())
+    assert not (tmp_path / "early.tar").exists()
+
+
+def test_the_verification_of_closed_figures_tells_none(tmp_path: Path) -> None:
+    court = X25519PrivateKey.generate()
+    path, _ = export(tmp_path, "early.tar", a_scanned_day(), court.public_key())
+    report = verified(path, court)
+    assert report.sound
+    assert [(p.figures, p.identities) for p in report.precincts] == [({}, {})]
+
+
+def test_what_is_there_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "bundle.tar").write_bytes(b"mine")
+    with pytest.raises(ExportRefused, match="is there already"):
+        export(tmp_path, "bundle.tar", a_finished_day())
+    assert (tmp_path / "bundle.tar").read_bytes() == b"mine"
