@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -307,11 +308,15 @@ class Day:
             self.count(precinct, letter, piles[pile])
 
     def hand_count(self, precinct: str, outcomes: Mapping[str, int]) -> dict[str, Any]:
-        """Both officials count in two passes that agree."""
-        words = [f"{key}={number}" for key, number in outcomes.items()]
-        told: dict[str, Any] = {}
-        for _ in range(2):
-            told = self.does("hand-count", "enter", precinct, *words, "--by", ANN, "--by", BOB)
+        """Both officials count each pile in two passes that agree; piles are filled in the order given."""
+        ballots = [outcome for outcome, number in outcomes.items() for _ in range(number)]
+        told: dict[str, Any] = self.does("show", precinct)["precincts"][0]
+        piles = [(pile["pile"], pile["ballots"]) for pile in told["piles"] if pile["ballots"]]
+        for pile, size in piles:
+            own, ballots = Counter(ballots[:size]), ballots[size:]
+            words = [f"{key}={number}" for key, number in own.items()]
+            for _ in range(2):
+                told = self.does("hand-count", "enter", precinct, pile, *words, "--by", ANN, "--by", BOB)
         return told
 
 

@@ -5,7 +5,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from recount_host.errors import OperatorError, RecountError
 
@@ -23,6 +23,7 @@ class Command(NamedTuple):
 
     words: str
     module: str
+    """A module that has `configure` and `run`, or "module:name" for something in it that has both."""
     purpose: str
 
 
@@ -31,6 +32,14 @@ COMMANDS: tuple[Command, ...] = (
     Command("order set", "commands.order_set", "let the ledger work under an order of the court"),
     Command("program build", "programs.build", "build a contest program from blank ballots"),
     Command("program add", "commands.program_add", "take a contest program into the ledger"),
+    Command("custody receive", "commands.custody:receive", "take a sealed container in, both sides"),
+    Command("custody open", "commands.custody:open_", "open a container, both sides"),
+    Command("custody not-found", "commands.custody:not_found", "a container cannot be found, both sides"),
+    Command("custody sort-out", "commands.custody:sort_out", "ballots that lack the contest, both sides"),
+    Command("custody exclude", "commands.custody:exclude", "ballots that are no part of it, both sides"),
+    Command("custody reseal", "commands.custody:reseal", "seal ballots again, both sides"),
+    Command("results key", "commands.results:key", "key in the election's statement of results, blind"),
+    Command("results stand-in", "commands.results:stand_in", "for ballots not found, both sides"),
     Command("run assign", "commands.run_assign", "tell a device to scan a precinct"),
     Command("run end", "commands.run_end", "end a device's run before its precinct is finished"),
     Command("show", "commands.show", "say where each precinct stands and what to do next"),
@@ -39,13 +48,26 @@ COMMANDS: tuple[Command, ...] = (
     Command("doubt list", "commands.doubt_list", "list the sheets whose landing is unknown"),
     Command("doubt settle", "commands.doubt_settle", "say where a sheet in doubt lies, both sides"),
     Command("batch void", "commands.batch_void", "declare a batch void, both sides"),
+    Command("device withdraw", "commands.by_both_sides:withdraw", "a device is out of it, both sides"),
     Command("finish-scanning", "commands.finish_scanning", "all sheets of a precinct went through"),
     Command("reconcile", "commands.reconcile", "say which identities hold, and no figure"),
     Command("notices", "commands.notices", "list the set-aside sheets, once they may be shown"),
     Command("move-sheet", "commands.move_sheet", "lay a misplaced sheet into its pile, both sides"),
     Command("figures", "commands.figures", "show the figures of a precinct, for good"),
     Command("hand-count enter", "commands.hand_count_enter", "enter one pass of the hand count, both sides"),
+    Command("hand-count order", "commands.by_both_sides:hand_count", "all ballots by hand, both sides"),
+    Command("team substitute", "commands.by_both_sides:substitute", "another official takes a seat"),
+    Command("challenge segregate", "commands.challenge:segregate", "lay a questioned ballot apart"),
+    Command("challenge state", "commands.challenge:state", "one official challenges a ballot in writing"),
+    Command("challenge withdraw", "commands.challenge:withdraw", "withdraw one's own statement"),
+    Command("challenge list", "commands.challenge:list_", "list questioned ballots and statements"),
+    Command("challenge call", "commands.challenge:call", "answer the call for questioned ballots"),
+    Command("challenge proffer", "commands.challenge:proffer", "a ballot that was offered too late"),
     Command("statement", "commands.statement", "print the statement of a precinct"),
+    Command("conclude", "commands.conclude:conclude", "all officials signed: the precinct is concluded"),
+    Command("export bundle", "commands.export_bundle", "write all evidence of the locality, for courts"),
+    Command("verify", "commands.verify", "check an evidence bundle: signatures, counts, every picture again"),
+    Command("court-key make", "commands.court_key", "make the key pair to which bundles are sealed"),
 )
 
 
@@ -87,10 +109,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         command = find_command(given)
         # Only the chosen command's module is imported: none waits for, or fails by, another's libraries.
-        module = importlib.import_module(f"recount_host.{command.module}")
-        parser = OneLineParser(prog=f"recount-host {command.words}", description=module.__doc__)
-        module.configure(parser)
-        return int(module.run(parser.parse_args(given[len(command.words.split()) :])))
+        module, _, name = command.module.partition(":")
+        found: Any = importlib.import_module(f"recount_host.{module}")
+        found = getattr(found, name) if name else found
+        parser = OneLineParser(prog=f"recount-host {command.words}", description=found.__doc__)
+        found.configure(parser)
+        return int(found.run(parser.parse_args(given[len(command.words.split()) :])))
     except OperatorError as error:
         print(f"recount-host: {error}", file=sys.stderr)
         return 2

@@ -1,6 +1,5 @@
 """The order profile: what the recount court's order says, as a text file that the host is started with.
 
-citation = "§ 24.2-802.2"          # may be left out
 contest = "governor"               # key of the contest in the contest program
 title = "Governor"
 locality = "Fairview County"
@@ -11,12 +10,30 @@ name = "Josiah Bartlett"
 [[precinct]]
 id = "101"
 name = "Courthouse"
+kind = "election_day"              # may be left out, as everything below; the words are PRECINCT_KINDS
+
+citation = "§ 24.2-802.2"
+court = "Circuit Court of Fairview County"
+office_class = "governor"          # the words are OFFICE_CLASSES; left out: the court says what follows a tie
+standards = "Ballot Examples, State Board of Elections, 2020"
+teams = 4                          # teams of recount officials; 0: the court has not fixed their number
+stack_counted = "before_feeding"   # when people count H; or "before_reconciling"
+run_again = "before_identities"    # until when both sides may void a batch; or "before_figures"
+rerun_is = "H - x"                 # what R, the ballots rerun, includes; or "H"
+pollbook = "ballots"               # what is held against the names on the pollbook; or "votes"
+[retention]                        # shown, never enforced by deleting anything
+contest_days = 10
+ballots_months = 12
+statements_months = 24
+
+(TOML wants every key without a table of its own before the first [[side]].) The defaults are the readings
+that docs/statute.md gives; the court's procedural order (§ 24.2-802.1) may choose the other word.
 """
 
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
@@ -27,6 +44,17 @@ from recount_host.law.acts import check_stored
 
 MAX_ORDER_BYTES = 200_000
 """A locality has at most a few hundred precincts of some fifty bytes each."""
+
+OfficeClass = Literal[
+    "", "governor", "lieutenant_governor", "attorney_general", "presidential_electors", "office", "primary",
+    "question",
+]  # fmt: skip
+OFFICE_CLASSES: tuple[str, ...] = tuple(word for word in get_args(OfficeClass) if word)
+"""H: which law governs a tie hangs on them."""
+
+PrecinctKind = Literal["election_day", "early", "absentee", "post_election", "provisional"]
+PRECINCT_KINDS: tuple[str, ...] = get_args(PrecinctKind)
+"""§ 24.2-101: a central absentee voter precinct is a precinct; each group of its ballots is one here."""
 
 _Word = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$")]
 _Line = Annotated[str, msgspec.Meta(min_length=1, max_length=120)]
@@ -48,6 +76,20 @@ class Precinct(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     id: _Word
     name: _Line
+    kind: PrecinctKind = "election_day"
+
+
+_Months = Annotated[int, msgspec.Meta(ge=1, le=1200)]
+
+
+class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long things are kept; shown to people, and nothing is ever deleted by it."""
+
+    contest_days: Annotated[int, msgspec.Meta(ge=1, le=3650)] = 10
+    """§ 24.2-814: the loser of a recount may contest the election so long."""
+    ballots_months: _Months = 12
+    """§ 24.2-669: 24 where a federal office was on the ballot."""
+    statements_months: _Months = 24
 
 
 class Order(
@@ -62,6 +104,21 @@ class Order(
     sides: Annotated[tuple[Side, ...], msgspec.Meta(min_length=2, max_length=50)]
     precincts: Annotated[tuple[Precinct, ...], msgspec.Meta(min_length=1, max_length=5000)]
     citation: _Line = DEFAULT_SECTION
+    court: _Line | None = None
+    office_class: OfficeClass = ""
+    """H. Without it nothing is said of what follows a tie."""
+    standards: _Line = "Standards of the State Board under § 24.2-802, edition not named in the order"
+    """D 2 s. 2: by which edition the officials read marks."""
+    teams: Annotated[int, msgspec.Meta(ge=0, le=10_000)] = 0
+    stack_counted: Literal["before_feeding", "before_reconciling"] = "before_feeding"
+    """When people count H: a count before feeding also finds what never came out of the feeder."""
+    run_again: Literal["before_identities", "before_figures"] = "before_identities"
+    """D 2 s. 3: until when both sides together may void a batch and feed it again."""
+    rerun_is: Literal["H - x", "H"] = "H - x"
+    """D 2 s. 3: whether R leaves out the not accepted, which have a hand count of their own (D 2 s. 2)."""
+    pollbook: Literal["ballots", "votes"] = "ballots"
+    """E s. 4: what is held against the names on the pollbook, as a note."""
+    retention: Retention = Retention()
 
     @property
     def side_keys(self) -> tuple[str, ...]:
@@ -150,7 +207,7 @@ def _refuse_repeats(what: str, keys: list[str]) -> None:
 def _refuse_unprintable(order: Order) -> None:
     """Raise OrderError for a text that a form or a terminal cannot show as it is."""
     names = [entry.name for entry in (*order.sides, *order.precincts)]
-    for line in (order.citation, order.title, order.locality, *names):
+    for line in (order.citation, order.title, order.locality, order.court or "", order.standards, *names):
         for letter in line:
             if not letter.isprintable():
                 raise OrderError(

@@ -17,7 +17,15 @@ from recount_host.act import NO_ACT, Act, Person, act_hash, encode_act
 from recount_host.law import drafts
 from recount_host.law.acts import check_act
 from recount_host.law.disclosure import PrecinctView, view
-from recount_host.law.precinct import Facts, PrecinctState, admit, attempt_due, fold
+from recount_host.law.hand_count import of_pile
+from recount_host.law.precinct import (
+    Facts,
+    PrecinctState,
+    admit,
+    attempt_due,
+    check_scanning_done,
+    fold,
+)
 from recount_host.law.tally import DeviceFacts, Gap, read_device
 from recount_host.order import Order, order_hash, parse_order
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
@@ -51,13 +59,16 @@ TWELVE_SHEETS = (
 """C = 9 (5 for D, 3 for R, 1 for T), S = 2, X = 1."""
 
 
-def order_text(precincts: Sequence[str] = ("101",), vote_for: int = 1) -> str:
+def order_text(
+    precincts: Sequence[str] = ("101",), vote_for: int = 1, stack_counted: str = "before_reconciling"
+) -> str:
     """Return an order profile for these precincts."""
     lines = [
         'contest = "governor"',
         'title = "Governor"',
         'locality = "Fairview County"',
         f"vote_for = {vote_for}",
+        f'stack_counted = "{stack_counted}"',
     ]
     for key, name, _ in OPTIONS[:2]:
         lines += ["[[side]]", f'key = "{key}"', f'name = "{name}"']
@@ -230,15 +241,21 @@ class Day:
     """A recount day: acts admitted by the law one after the other, devices writing beside them."""
 
     def __init__(
-        self, precincts: Sequence[str] = ("101",), vote_for: int = 1, *, program: bool = True
+        self,
+        precincts: Sequence[str] = ("101",),
+        vote_for: int = 1,
+        *,
+        program: bool = True,
+        order: str = "",
+        stack_counted: str = "before_reconciling",
     ) -> None:
-        text = order_text(precincts, vote_for)
+        text = order + order_text(precincts, vote_for, stack_counted)
         self.order: Order = parse_order(text)
         self.acts: list[Act] = []
         self.devices: dict[str, Device] = {}
         self.gaps: list[Gap] = []
         self._folded: dict[str, tuple[int, DeviceFacts]] = {}
-        self.append("order_set", (CLERK,), {"toml": text.encode("utf-8"), "sha256": order_hash(text)})
+        self.append("order_set", (CLERK,), order_body(text))
         if program:
             self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for))
 
@@ -339,6 +356,11 @@ class Day:
             "scanning_finished", (CLERK,), precinct, **drafts.scanning_finished(self.state(precinct))
         )
 
+    def finish_checked(self, precinct: str = "101") -> PrecinctState:
+        """Finish scanning as the command does: nothing is ended while something is open."""
+        check_scanning_done(self.state(precinct))
+        return self.finish(precinct)
+
     def reconcile(self, precinct: str = "101") -> PrecinctState:
         """Tell which identities hold."""
         return self.act("identities_told", (CLERK,), precinct, **drafts.identities_told(self.state(precinct)))
@@ -348,14 +370,40 @@ class Day:
         body = drafts.figures_shown(self.state(precinct), search_ended=search_ended)
         return self.act("figures_shown", (CLERK,), precinct, **body)
 
+    def count_pile(
+        self, pile: str, outcomes: Mapping[str, int], precinct: str = "101", passes: int = 2
+    ) -> PrecinctState:
+        """Let a team of both sides enter the same hand count of one pile so many times."""
+        for _ in range(passes):
+            number = len(of_pile(self.state(precinct).passes, pile)) + 1
+            entered: dict[str, Any] = {"pile": pile, "pass": number, "outcomes": dict(outcomes)}
+            self.act("hand_count_entered", BOTH, precinct, **entered, standards="Ballot Examples, 2020")
+        return self.state(precinct)
+
     def hand_count(
         self, outcomes: Mapping[str, int], precinct: str = "101", passes: int = 2
     ) -> PrecinctState:
-        """Let a team of both sides enter the same hand count so many times."""
-        for _ in range(passes):
-            number = len(self.state(precinct).passes) + 1
-            self.act("hand_count_entered", BOTH, precinct, **{"pass": number, "outcomes": dict(outcomes)})
+        """Hand count all piles, filled in the order of `outcomes`; the last one takes what is left."""
+        for pile, found in self._dealt(outcomes, precinct).items():
+            self.count_pile(pile, found, precinct, passes)
         return self.state(precinct)
+
+    def _dealt(self, outcomes: Mapping[str, int], precinct: str) -> dict[str, dict[str, int]]:
+        to_count = self.state(precinct).to_count
+        piles = {} if to_count is None else {pile: n for pile, n in to_count.expected.items() if n}
+        room = piles or {"set_aside": 0}
+        ballots = [outcome for outcome, number in outcomes.items() for _ in range(number)]
+        dealt: dict[str, dict[str, int]] = {}
+        for pile, size in room.items():
+            own = ballots if pile == list(room)[-1] else ballots[:size]
+            ballots = ballots[len(own) :]
+            dealt[pile] = dict(Counter(own))
+        return dealt
+
+
+def order_body(text: str) -> dict[str, Any]:
+    """Return the body of `order_set` for an order that nobody signed."""
+    return {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": []}
 
 
 def program_body(program: bytes, vote_for: int = 1) -> dict[str, Any]:

@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Enter the count; the answer says only whether the two persons agree, never a figure."""
-    value = _sheets(args.value) if args.value is not None else _typed_unseen()
+    value = sheets(args.value) if args.value is not None else _typed_unseen()
 
     def body(facts: Facts) -> Mapping[str, Any]:
         state = fold(facts, args.precinct)
@@ -63,8 +63,8 @@ def _typed_unseen() -> int:
     if not sys.stdin.isatty():
         raise BadEntry("say the number of sheets counted: count enter PRECINCT LETTER NUMBER")
     try:
-        first = _sheets(getpass.getpass("Number of sheets (it is not shown): "))
-        again = _sheets(getpass.getpass("The same once more: "))
+        first = sheets(getpass.getpass("Number of sheets (it is not shown): "))
+        again = sheets(getpass.getpass("The same once more: "))
     except EOFError:
         raise BadEntry("no number was typed: nothing is entered") from None
     if again != first:
@@ -72,7 +72,7 @@ def _typed_unseen() -> int:
     return first
 
 
-def _sheets(text: str) -> int:
+def sheets(text: str) -> int:
     """Return the number that `text` writes in digits and nothing else: 1_2 is a slip, not 12."""
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
         raise BadEntry(f'"{text}" is no number of sheets: write digits only, for example 120')

@@ -59,7 +59,8 @@ def adopt_order(ledger: Ledger, path: Path, by: Sequence[Person] = (Person("host
     with ledger.deciding() as turn:
         known = order_text_of(turn.acts())
         if known is None:
-            turn.append("order_set", by, {"toml": text.encode("utf-8"), "sha256": order_hash(text)})
+            body = {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": []}
+            turn.append("order_set", by, body)
         elif known != text:
             raise OrderError(
                 f"this ledger works under another order than {path}: start with the same file, or "

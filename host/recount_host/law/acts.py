@@ -10,8 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from recount_host.act import Act, Person
+from recount_host.law.challenges import GROUNDS, QUESTIONED_PILES
+from recount_host.law.conclusion import ANSWERS
 from recount_host.law.counts import LETTERS
+from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, EXCLUDED, SEALED_AGAIN, SEALS, STREAMS
 from recount_host.law.errors import BadEntry, LedgerContradiction
+from recount_host.law.piles import PILES
 from recount_protocol.fates import BINS, RETURNED
 from recount_protocol.fields import Field, FieldError, Fields, check_fields
 from recount_protocol.records import MODES
@@ -38,6 +42,7 @@ _WORD = Field(str, 1, 64)
 _DEVICE = Field(str, 16, 16)
 _DEVICE_OR_NONE = Field(str, 16, 16, or_empty=True)
 _TEXT = Field(str, 1, 500)
+_WORDS_OF_PERSON = Field(list, 3, 3, item=Field(str, 0, 80))
 _SHEETS = Field(int, 0, MAX_SHEETS)
 _SHEETS_BY_WORD = Field(dict, 0, 1000, item=_SHEETS)
 _HASH = Field(bytes, 32, 32)
@@ -49,7 +54,11 @@ _PILE = Field(str, 0, 0, choices=BINS)
 KINDS: Mapping[str, Kind] = {
     "order_set": Kind(
         "The host works under this order of the recount court; its text is kept whole.",
-        {"toml": Field(bytes, 1, 200_000), "sha256": _HASH},
+        {
+            "toml": Field(bytes, 1, 200_000),
+            "sha256": _HASH,
+            "signatures": Field(list, 0, 50, item=Field(dict, 3, 3)),
+        },
     ),
     "program_added": Kind(
         "This contest program was taken into the ledger; devices may be given it.",
@@ -152,11 +161,139 @@ KINDS: Mapping[str, Kind] = {
         figures=("counted", "set_aside", "not_accepted", "votes"),
     ),
     "hand_count_entered": Kind(
-        "A team of both sides counted the ballots by hand and entered the outcome of each "
-        "ballot, once through.",
-        {"precinct": _WORD, "pass": Field(int, 1, 99), "outcomes": _SHEETS_BY_WORD},
+        "A team of both sides counted the ballots of one pile by hand and entered the outcome of each "
+        "ballot, once through; the standards are the edition that they read the marks by.",
+        {
+            "precinct": _WORD,
+            "pile": Field(str, 0, 0, choices=tuple(PILES)),
+            "pass": Field(int, 1, 99),
+            "outcomes": _SHEETS_BY_WORD,
+            "standards": _TEXT,
+        },
         two_persons=True,
         figures=("outcomes",),
+    ),
+    "device_withdrawn": Kind(
+        "Both sides together took this device out of the precinct: all that it recorded of it counts "
+        "nothing, and is kept; its sheets are gathered and fed on another device.",
+        {"precinct": _WORD, "device": _DEVICE, "reason": _TEXT},
+        two_persons=True,
+    ),
+    "hand_count_ordered": Kind(
+        "Both sides together sent all ballots of the precinct cast on scanners to the hand count, because no "
+        "scanner can give a total that stands; what scanners recorded counts nothing, and is kept.",
+        {"precinct": _WORD, "reason": _TEXT},
+        two_persons=True,
+    ),
+    "container_received": Kind(
+        "Custody in: both sides took this container from the clerk, and saw its seal and label.",
+        {
+            "precinct": _WORD,
+            "container": _WORD,
+            "holds": Field(str, 0, 0, choices=tuple(CONTENTS)),
+            "seal": Field(str, 0, 64),
+            "seal_was": Field(str, 0, 0, choices=SEALS),
+            "stated": Field(list, 0, 1, item=_SHEETS),
+            "from": _TEXT,
+        },
+        two_persons=True,
+        figures=("stated",),
+    ),
+    "container_opened": Kind(
+        "Both sides together opened this container, to count its ballots.",
+        {"precinct": _WORD, "container": _WORD},
+        two_persons=True,
+    ),
+    "container_not_found": Kind(
+        "Both sides together declared that this container cannot be found; nothing is topped up for it.",
+        {
+            "precinct": _WORD,
+            "container": _WORD,
+            "holds": Field(str, 0, 0, choices=tuple(COUNTED_CONTENTS)),
+            "stated": Field(list, 0, 1, item=_SHEETS),
+            "reason": _TEXT,
+        },
+        two_persons=True,
+        figures=("stated",),
+    ),
+    "ballots_not_found": Kind(
+        "Both sides together declared that the ballots of this stream cannot be found: the statement of "
+        "results of the election stands in for them.",
+        {"precinct": _WORD, "stream": Field(str, 0, 0, choices=STREAMS), "reason": _TEXT},
+        two_persons=True,
+    ),
+    "container_sorted": Kind(
+        "Both sides together sorted out of this container the ballots that lack the contest, without "
+        "counting any vote.",
+        {"precinct": _WORD, "container": _WORD, "out_of_scope": _SHEETS},
+        two_persons=True,
+    ),
+    "excluded_recorded": Kind(
+        "Both sides together found ballots among the others that are no part of the recount, and laid them "
+        "apart, not fed and not counted.",
+        {
+            "precinct": _WORD,
+            "kind": Field(str, 0, 0, choices=tuple(EXCLUDED)),
+            "ballots": Field(int, 1, MAX_SHEETS),
+            "where": _TEXT,
+        },
+        two_persons=True,
+    ),
+    "container_resealed": Kind(
+        "Custody out: both sides sealed these ballots again and gave them into custody.",
+        {
+            "precinct": _WORD,
+            "container": _WORD,
+            "holds": Field(str, 0, 0, choices=SEALED_AGAIN),
+            "seal": _WORD,
+            "to": _TEXT,
+        },
+        two_persons=True,
+    ),
+    "results_keyed": Kind(
+        "One person, alone, keyed in the statement of results of the election.",
+        {"precinct": _WORD, "figures": _SHEETS_BY_WORD},
+        figures=("figures",),
+    ),
+    "official_substituted": Kind(
+        "A recount official left the team; another of the same side may have taken the seat.",
+        {"precinct": _WORD, "leaves": _WORDS_OF_PERSON, "comes": _WORDS_OF_PERSON, "reason": _TEXT},
+    ),
+    "ballot_segregated": Kind(
+        "A ballot whose validity is in question was laid into an envelope, apart from its pile.",
+        {
+            "precinct": _WORD,
+            "tag": _WORD,
+            "envelope": _WORD,
+            "pile": Field(str, 0, 0, choices=QUESTIONED_PILES),
+            "counted_as": Field(str, 1, 200),
+            "question": _TEXT,
+        },
+    ),
+    "challenge_stated": Kind(
+        "One recount official challenged this ballot in writing: enough to bring it before the court.",
+        {
+            "precinct": _WORD,
+            "tag": _WORD,
+            "ground": Field(str, 0, 0, choices=tuple(GROUNDS)),
+            "text": Field(str, 1, 4000),
+        },
+    ),
+    "challenge_withdrawn": Kind(
+        "The official who had challenged this ballot withdrew the statement; the ballot stays segregated.",
+        {"precinct": _WORD, "statement": Field(int, 1, 2**53), "reason": _TEXT},
+    ),
+    "call_answered": Kind(
+        "At the call for challenges this official said whether there is any further question about a ballot.",
+        {"precinct": _WORD, "answer": Field(str, 0, 0, choices=ANSWERS)},
+    ),
+    "precinct_concluded": Kind(
+        "All recount officials signed the statement of the precinct: its recount is concluded, for good.",
+        {"precinct": _WORD, "sha256": _HASH, "facts_sha256": _HASH},
+    ),
+    "ballot_proffered": Kind(
+        "A ballot that was not segregated before the conclusion was offered; the court may not consider it.",
+        {"precinct": _WORD, "text": _TEXT},
     ),
     "statement_printed": Kind(
         "The precinct's statement was printed; these are the hashes of its file and of the facts on it.",

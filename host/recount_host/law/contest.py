@@ -71,7 +71,7 @@ def check_fits_order(contest: Contest, order: Order) -> None:
 
 
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]{0,31}")
-NO_OPTION = frozenset({"no_vote", "overvote", "other_write_in"})
+NO_OPTION = frozenset({"no_vote", "overvote", "other_write_in", "excluded", "challenged"})
 """Words of the hand count: an option called so would lose its votes there."""
 
 

@@ -23,6 +23,7 @@ LETTERS: dict[str, str] = {
     "x": "the not-accepted pile",
     "p": "the ballots for which no scanner could be programmed",
     "o": "the not-accepted sheets that lack the contest",
+    "d": "the paper ballots, which were counted by hand at the election (D 1)",
 }
 
 

@@ -13,9 +13,16 @@ from typing import Any
 
 from recount_host.act import Act
 from recount_host.law.acts import KINDS
+from recount_host.law.challenges import CHALLENGED, Challenge, counted_as_challenged
+from recount_host.law.conclusion import answer_of
 from recount_host.law.counts import LETTERS, Standing
+from recount_host.law.custody import CONTENTS, Container
 from recount_host.law.errors import NotAllowed
+from recount_host.law.hand_count import agreed, of_pile
+from recount_host.law.identities import MEANINGS
+from recount_host.law.notes import notes
 from recount_host.law.persons import in_words
+from recount_host.law.piles import PILES
 from recount_host.law.precinct import PrecinctState, attempt_due
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import SITUATION, State
@@ -75,6 +82,7 @@ class IdentityView:
     name: str
     holds: bool
     figures: tuple[str, ...] | None
+    meaning: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +110,53 @@ class PrecinctView:
     """How the hand count stands, in words."""
     outcomes: Mapping[str, int] | None
     """The hand count, once it agrees and adds up; until then each pass is blind."""
+    piles: tuple["PileView", ...]
+    """The piles to hand count; none before that can begin."""
+    containers: tuple["ContainerView", ...]
+    results: str
+    """How far the statement of results of the election is keyed in, in words that tell no figure."""
+    challenged: tuple["ChallengedView", ...]
+    call: tuple[tuple[str, str], ...]
+    """Each official of the team, and what they answered when asked for questioned ballots."""
     statements_printed: int
+    notes: tuple[str, ...]
+    """What the ballots were held against, once all is counted: never a trigger (E)."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the view as plain maps, lists, strings and numbers."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PileView:
+    """A pile to hand count, and how far it is."""
+
+    pile: str
+    what: str
+    ballots: int
+    standing: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerView:
+    """A container, without the number that its label states: somebody may still have to count it."""
+
+    name: str
+    holds: str
+    seal: str
+    standing: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengedView:
+    """A segregated ballot with the statements about it."""
+
+    tag: str
+    envelope: str
+    pile: str
+    question: str
+    statements: tuple[tuple[int, str, str, str], ...]
+    """(number, who, what, standing) of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +262,17 @@ def view(state: PrecinctState) -> PrecinctView:
         notices_open=notices_open(state),
         figures=_figures(state),
         hand_count=_hand_count(state),
-        outcomes=state.outcomes if state.concluding_act is not None else None,
+        outcomes=state.outcomes if state.agreeing_act is not None else None,
+        piles=_piles(state),
+        containers=tuple(
+            ContainerView(c.name, CONTENTS[c.holds], c.seal, _container_stands(state, c))
+            for c in state.containers
+        ),
+        results=state.results.standing,
+        challenged=_challenged(state),
+        call=tuple((in_words(p), answer_of(p, state.answers).replace("_", " ")) for p in state.team),
         statements_printed=len(state.statements),
+        notes=notes(state).sentences if state.agreeing_act is not None else (),
     )
 
 
@@ -223,6 +282,64 @@ def _next(state: PrecinctState, advice: str) -> str:
     if state.state is State.SCANNED and state.attempt == 2 and not state.counts_locked:
         return Step.REVERIFY.value
     return advice
+
+
+def _piles(state: PrecinctState) -> tuple[PileView, ...]:
+    to_count = state.to_count
+    if to_count is None:
+        return ()
+    return tuple(
+        PileView(pile, PILES[pile], ballots, _pile_stands(state, pile, ballots))
+        for pile, ballots in to_count.expected.items()
+    )
+
+
+def _pile_stands(state: PrecinctState, pile: str, ballots: int) -> str:
+    passes = of_pile(state.passes, pile)
+    if not passes:
+        return "to be counted, twice through" if ballots else "none"
+    outcomes = agreed(state.passes, pile)
+    if outcomes is None:
+        return "one pass entered" if len(passes) == 1 else "the last two passes differ: count again"
+    if sum(outcomes.values()) != ballots:
+        return "two passes agree, but not with the ballots of the pile: count again"
+    counted, envelopes = outcomes.get(CHALLENGED, 0), counted_as_challenged(state.questioned, pile)
+    if envelopes > counted:
+        return f"{envelopes} envelopes lie with this pile: count them as challenged, twice through"
+    return "agreed"
+
+
+def _container_stands(state: PrecinctState, container: Container) -> str:
+    sealed = next((s for s in reversed(state.resealed) if s.name == container.name), None)
+    if sealed is not None:
+        return f"sealed again, seal {sealed.seal}"
+    if not container.found:
+        return "not found"
+    if container.is_excluded:
+        return "no part of the recount: stays sealed"
+    return "open" if container.opened is not None else f"seal {container.seal_was}, not opened"
+
+
+def _challenged(state: PrecinctState) -> tuple[ChallengedView, ...]:
+    return tuple(
+        ChallengedView(
+            ballot.tag,
+            ballot.envelope,
+            ballot.pile,
+            ballot.question,
+            tuple(
+                (stated.number, in_words(stated.person), stated.text, _statement_stands(stated))
+                for stated in state.challenges
+                if stated.tag == ballot.tag
+            ),
+        )
+        for ballot in state.segregated
+    )
+
+
+def _statement_stands(stated: Challenge) -> str:
+    stamp = "after conclusion" if stated.after_conclusion else "before conclusion"
+    return f"{stamp}, withdrawn {stated.withdrawn}" if stated.withdrawn else stamp
 
 
 def _batches(state: PrecinctState) -> tuple[BatchView, ...]:
@@ -248,17 +365,19 @@ def _counts(state: PrecinctState) -> tuple[CountView, ...]:
     views: list[CountView] = []
     for letter, what in LETTERS.items():
         due = attempt_due(state, letter)
-        last = state.counts.last_attempt(letter) if letter in ("p", "o") else due
+        last = state.counts.last_attempt(letter) if letter in ("p", "o", "d") else due
         values = tuple(
             (entry.attempt, entry.value, entry.person.name)
             for entry in state.counts.entries
             if entry.letter == letter
         )
         standing = state.counts.standing(letter, last)
-        # p and o are counted after the figures are shown, and as blind as all others.
+        # p, o and d are counted after the figures are shown, and as blind as all others.
         settled = standing in (Standing.LOCKED, Standing.NOT_COUNTED)
         if letter == "o" and standing is Standing.NOT_COUNTED and open_now and state.other("o") == 0:
             views.append(CountView(letter, what, last, "none: no sheet was not accepted", ()))
+        elif letter == "d" and standing is Standing.NOT_COUNTED and state.other("d") == 0:
+            views.append(CountView(letter, what, last, "none known of", () if open_now else None))
         else:
             views.append(
                 CountView(letter, what, last, standing.value, values if open_now and settled else None)
@@ -267,16 +386,19 @@ def _counts(state: PrecinctState) -> tuple[CountView, ...]:
 
 
 def _identities(state: PrecinctState) -> tuple[IdentityView, ...]:
-    if not state.verdicts:
-        return ()
-    last = state.verdicts[-1]
     open_now = figures_may_be_shown(state)
     written = {finding.name: tuple(str(e) for e in finding.equations) for finding in state.findings}
-    told = dict.fromkeys(last.held, True) | dict.fromkeys(last.failed, False)
-    views = [IdentityView(name, told[name], written[name] if open_now else None) for name in sorted(told)]
+    told: dict[str, bool] = {}
+    for last in state.verdicts[-1:]:
+        told = dict.fromkeys(last.held, True) | dict.fromkeys(last.failed, False)
+    views = [
+        IdentityView(name, told[name], written[name] if open_now else None, MEANINGS[name])
+        for name in sorted(told)
+    ]
     finding = state.hand_finding
     if finding is not None:
-        views.append(IdentityView(finding.name, finding.holds, tuple(str(e) for e in finding.equations)))
+        equations = tuple(str(e) for e in finding.equations)
+        views.append(IdentityView(finding.name, finding.holds, equations, MEANINGS[finding.name]))
     return tuple(views)
 
 
@@ -293,16 +415,13 @@ def _figures(state: PrecinctState) -> FiguresView | None:
 
 
 def _hand_count(state: PrecinctState) -> str:
-    if not state.passes:
-        return "not begun"
-    if state.outcomes is None:
-        return "one pass entered" if len(state.passes) == 1 else "the last two passes differ: count again"
-    finding = state.hand_finding
-    if finding is None:
-        return "two passes agree; p or o is to be counted"
-    if not finding.holds:
-        return f"two passes agree, but {finding.name} fails ({finding.equations[0]}): count again"
-    return "agreed"
+    if state.agreeing_act is not None:
+        return "agreed"
+    if state.numbers_to_count:
+        wanting = ", ".join(state.numbers_to_count)
+        return f"{wanting} to be counted first" if state.passes or state.to_hand_count else "not begun"
+    open_piles = [view for view in _piles(state) if view.standing not in ("agreed", "none")]
+    return "; ".join(f"{view.pile}: {view.standing}" for view in open_piles) or "not begun"
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,7 +456,7 @@ def log(acts: Sequence[Act], states: Mapping[str, PrecinctState]) -> tuple[LogLi
 
 def _log_line(act: Act, state: PrecinctState | None) -> LogLine:
     kind = KINDS[act.kind]
-    counted = state is not None and state.concluding_act is not None
+    counted = state is not None and state.agreeing_act is not None
     hidden = () if counted or act.kind == "figures_shown" else kind.figures
     fields = {
         name: _plain(value)

@@ -3,7 +3,7 @@
 The host repeats these until the fitting record arrives; the device takes each once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,64 +29,57 @@ def duties(facts: Facts, device: str) -> tuple[Duty, ...]:
     for act in facts.acts:
         make = _DUE.get(act.kind)
         if make is not None and act.body["device"] == device:
-            duty = make(act, told, ended)
-            if duty is not None:
-                due.append(duty)
+            due += make(act, told, ended)
     return tuple(due)
 
 
-def _assign_run(act: Act, told: DeviceFacts, ended: set[str]) -> Duty | None:
+def _assign_run(act: Act, told: DeviceFacts, ended: set[str]) -> Iterator[Duty]:
     body = act.body
-    if body["run"] in told.runs or body["run"] in ended:
-        return None
-    return Duty(
-        "assign_run", {name: body[name] for name in ("run", "precinct", "contest", "program", "mode")}
-    )
+    if body["run"] not in told.runs and body["run"] not in ended:
+        words = ("run", "precinct", "contest", "program", "mode")
+        yield Duty("assign_run", {name: body[name] for name in words})
 
 
-def _close_run(act: Act, told: DeviceFacts, _ended: set[str]) -> Duty | None:
+def _close_run(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
     run = told.runs.get(act.body["run"])
-    return Duty("close_run", {"run": run.run}) if run is not None and not run.closed_n else None
+    if run is not None and not run.closed_n:
+        yield Duty("close_run", {"run": run.run})
 
 
-def _void_batch(act: Act, told: DeviceFacts, _ended: set[str]) -> Duty | None:
-    batch = _batch(act, told)
-    if batch is None or batch.voided_n:
-        return None
+def _void_batch(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
+    for batch in told.batches:
+        if batch.batch == act.body["batch"] and not batch.voided_n:
+            yield _voiding(batch, act)
+
+
+def _void_all(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
+    """Yield, for a withdrawn device that comes back, the voiding of all that it scanned for the precinct."""
+    for batch in told.batches:
+        run = told.runs.get(batch.run)
+        if run is not None and run.precinct == act.body["precinct"] and not batch.voided_n:
+            yield _voiding(batch, act)
+
+
+def _voiding(batch: Batch, act: Act) -> Duty:
+    by = [in_words(person) for person in act.by]
     return Duty(
-        "void_batch",
-        {
-            "run": batch.run,
-            "batch": batch.batch,
-            "reason": act.body["reason"],
-            "by": [in_words(person) for person in act.by],
-        },
+        "void_batch", {"run": batch.run, "batch": batch.batch, "reason": act.body["reason"], "by": by}
     )
 
 
-def _settle_doubt(act: Act, told: DeviceFacts, _ended: set[str]) -> Duty | None:
-    batch, body = _batch(act, told), act.body
-    if batch is None or batch.voided_n or body["sheet"] not in {sheet.sheet for sheet in batch.doubts}:
-        return None
-    return Duty(
-        "settle_doubt",
-        {
-            "run": batch.run,
-            "batch": batch.batch,
-            "sheet": body["sheet"],
-            "fate": body["fate"],
-            "by": [in_words(person) for person in act.by],
-        },
-    )
+def _settle_doubt(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
+    body = act.body
+    for batch in told.batches:
+        asked = {sheet.sheet for sheet in batch.doubts}
+        if batch.batch == body["batch"] and not batch.voided_n and body["sheet"] in asked:
+            where = {"run": batch.run, "batch": batch.batch, "sheet": body["sheet"]}
+            yield Duty("settle_doubt", {**where, "fate": body["fate"], "by": [in_words(p) for p in act.by]})
 
 
-def _batch(act: Act, told: DeviceFacts) -> Batch | None:
-    return next((batch for batch in told.batches if batch.batch == act.body["batch"]), None)
-
-
-_DUE: Mapping[str, Callable[[Act, DeviceFacts, set[str]], Duty | None]] = {
+_DUE: Mapping[str, Callable[[Act, DeviceFacts, set[str]], Iterator[Duty]]] = {
     "run_assigned": _assign_run,
     "run_ended": _close_run,
     "batch_void_ordered": _void_batch,
     "doubt_settled_ordered": _settle_doubt,
+    "device_withdrawn": _void_all,
 }

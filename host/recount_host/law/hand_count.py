@@ -1,35 +1,42 @@
-"""The hand count: the outcome of each ballot as the officials found it; the last two passes must agree.
+"""The hand count, pile by pile: each ballot's outcome as the officials found it; the last two passes agree.
 
-D 2 s. 2 and s. 3. An outcome is what one ballot turned out to be: the option it is a vote for, or the options
-joined by "+" where a voter may vote for several, or one of the words below. The host never suggests how to
-read a mark.
+D 1, D 2 s. 2 and s. 3. An outcome is what one ballot turned out to be: the option it is a vote for, or the
+options joined by "+" where a voter may vote for several, or one of the words below. The host never suggests
+how to read a mark.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from recount_host.act import Person
+from recount_host.law.challenges import CHALLENGED
 from recount_host.law.contest import Contest
 from recount_host.law.errors import BadEntry
-from recount_host.law.identities import Finding, i5_hand_count, i6_whole_precinct
+from recount_host.law.identities import Finding, each_pile, i5_hand_count, i6_whole_precinct
+from recount_host.law.piles import PAPER_PILE
 from recount_host.order import Order
 
 OTHER_WRITE_IN = "other_write_in"
 NOT_VOTES: Mapping[str, str] = {
     "no_vote": "No vote in this contest",
     "overvote": "Overvote: votes for more than allowed; no vote counts (A)",
+    "excluded": "Never cast in the election: test, void, spoiled or invalid (B)",
+    CHALLENGED: "Challenged: in its envelope, for the court (E)",
 }
 """Outcomes that give nobody a vote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One time through all the ballots to be hand counted."""
+    """One time through all the ballots of one pile."""
 
+    pile: str
     outcomes: Mapping[str, int]
     """Ballots by outcome; outcomes of no ballot are left out."""
     by: tuple[Person, ...]
+    standards: str
+    """The edition of the standards that the team read the marks by."""
     act_n: int
 
 
@@ -70,11 +77,25 @@ def without_zeros(outcomes: Mapping[str, int]) -> dict[str, int]:
     return {outcome: ballots for outcome, ballots in sorted(outcomes.items()) if ballots}
 
 
-def agreed(passes: Sequence[Pass]) -> Mapping[str, int] | None:
-    """Return the outcomes on which the last two passes agree, or None while they do not."""
-    if len(passes) < 2 or passes[-1].outcomes != passes[-2].outcomes:
+def of_pile(passes: Iterable[Pass], pile: str) -> tuple[Pass, ...]:
+    """Return the passes through this pile, in order."""
+    return tuple(entered for entered in passes if entered.pile == pile)
+
+
+def agreed(passes: Sequence[Pass], pile: str) -> Mapping[str, int] | None:
+    """Return the outcomes on which the last two passes through this pile agree, or None."""
+    own = of_pile(passes, pile)
+    if len(own) < 2 or own[-1].outcomes != own[-2].outcomes:
         return None
-    return passes[-1].outcomes
+    return own[-1].outcomes
+
+
+def together(by_pile: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Return the outcomes of all these piles in one."""
+    total: Counter[str] = Counter()
+    for outcomes in by_pile.values():
+        total.update(outcomes)
+    return dict(sorted(total.items()))
 
 
 def votes_in(outcomes: Mapping[str, int]) -> dict[str, int]:
@@ -91,17 +112,34 @@ def votes_in(outcomes: Mapping[str, int]) -> dict[str, int]:
 class ToCount:
     """The numbers of people that say how many ballots there are to hand count."""
 
-    whole_precinct: bool
     stack: int
     set_aside: int
     not_accepted: int
     without_contest: int
     not_programmable: int
+    paper: int
+    whole_precinct: bool = False
+    """Whether D 2 sends every ballot cast on scanners to the hand count."""
+    scanned_missing: bool = False
+    """Whether the ballots cast on scanners cannot be found."""
 
-    def finding(self, ballots: int) -> Finding:
-        """Return I5, or I6 in hand count, for a pass of so many ballots."""
+    @property
+    def expected(self) -> Mapping[str, int]:
+        """Return how many ballots each pile holds."""
+        rest = {"not_programmable": self.not_programmable, PAPER_PILE: self.paper}
+        if self.scanned_missing:
+            return rest
         if self.whole_precinct:
-            return i6_whole_precinct(ballots, self.stack, self.without_contest, self.not_programmable)
-        return i5_hand_count(
-            ballots, self.set_aside, self.not_accepted, self.without_contest, self.not_programmable
+            return {"all_scanned": self.stack - self.without_contest, **rest}
+        not_accepted = self.not_accepted - self.without_contest
+        return {"set_aside": self.set_aside, "not_accepted": not_accepted, **rest}
+
+    def finding(self, ballots: Mapping[str, int]) -> Finding:
+        """Return I5, or I6 in hand count, for so many outcomes in each pile."""
+        of_scanners = sum(number for pile, number in ballots.items() if pile != PAPER_PILE)
+        whole = i6_whole_precinct(of_scanners, self.stack, self.without_contest, self.not_programmable)
+        rest = i5_hand_count(
+            of_scanners, self.set_aside, self.not_accepted, self.without_contest, self.not_programmable
         )
+        finding = whole if self.whole_precinct else rest
+        return Finding(finding.name, (*finding.equations, *each_pile(ballots, self.expected)))

@@ -2,8 +2,8 @@
 
 Letters: H every sheet in the stack handed to the scanning team; C, S, X what the scanners report as counted,
 set aside and not accepted; c, s, x the piles counted by hand; o sheets of x that lack the contest; p ballots
-for which no scanner could be programmed (taken out before H); R = H - x the ballots rerun; N the votes a
-voter is entitled to.
+for which no scanner could be programmed (taken out before H); d the paper ballots; R = H - x the ballots
+rerun; N the votes a voter is entitled to.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,16 +12,17 @@ from dataclasses import dataclass
 NAMES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9")
 
 MEANINGS: Mapping[str, str] = {
-    "I1": "the sheets rerun are the stack less the sheets not accepted, counted by people",
-    "I2": "sheets counted + sheets set aside = sheets rerun (D 2)",
-    "I3": "each pile holds as many sheets as the scanners put there",
-    "I4": "every counted sheet holds exactly the votes a voter is entitled to",
-    "I5": "the hand-counted outcomes are as many as the ballots to be hand counted",
-    "I6": "the hand-counted outcomes are as many as all ballots of the precinct",
-    "I7": "the statement's figures are the accepted votes plus the hand-counted votes",
-    "I8": "the ballots found are as many as the statement of results says",
-    "I9": "the feeder's own count, the sheet records and the device's tally agree",
+    "I1": "The ballots to be rerun come from people's counts alone (R = H - x)",
+    "I2": "The scanners' total is the number of ballots rerun (C + S = R)",
+    "I3": "Every pile holds what the scanners say lies in it (c = C, s = S, x = X)",
+    "I4": "The votes fit the number of counted ballots (votes = N x C)",
+    "I5": "The hand count holds every ballot that was set aside, not accepted or not programmable",
+    "I6": "The hand count holds every ballot of the precinct",
+    "I7": "The statement is the counted votes and the hand-counted votes together",
+    "I8": "The ballots are as many as the records of the election say; a note, never a trigger (E)",
+    "I9": "The feeder's own count and the sheet records agree",
 }
+"""What each identity asks, for people: on pages, commands and forms alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,11 @@ def i1_rerun_by_people(stack: int, not_accepted_by_hand: int) -> Finding:
     return Finding("I1", (Equation("H - x", rerun, "R", max(rerun, 0)),))
 
 
+def rerun_by_people(stack: int, not_accepted_by_hand: int, rerun_is: str) -> int:
+    """Return R, the ballots rerun, as the order of the court understands it: "H - x", or "H"."""
+    return stack if rerun_is == "H" else stack - not_accepted_by_hand
+
+
 def i2_scanner_total(counted: int, set_aside: int, rerun: int) -> Finding:
     """D 2 s. 3: reported as counted + set aside must equal the total rerun, else all is counted by hand."""
     return Finding("I2", (Equation("C + S", counted + set_aside, "R", rerun),))
@@ -102,8 +108,20 @@ def i6_whole_precinct(outcomes: int, stack: int, without_contest: int, not_progr
     return Finding("I6", (Equation("outcomes", outcomes, "H - o + p", expected),))
 
 
+def each_pile(outcomes: Mapping[str, int], expected: Mapping[str, int]) -> tuple[Equation, ...]:
+    """Return that the outcomes of every pile are as many as the ballots in it."""
+    return tuple(
+        Equation(f"outcomes of {pile}", outcomes.get(pile, 0), "ballots", ballots)
+        for pile, ballots in expected.items()
+    )
+
+
 def i7_statement(rows: Iterable[tuple[str, int, int, int]]) -> Finding:
-    """E s. 1: of each (name, accepted, by hand, written down), what is written down is the sum of both."""
+    """E s. 1: of each (name, accepted, by hand, written down), what is written down is the sum of both.
+
+    By hand is every ballot that people counted and nobody challenged, and what stands in for ballots that
+    cannot be found.
+    """
     return Finding(
         "I7",
         tuple(

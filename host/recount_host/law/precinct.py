@@ -177,6 +177,16 @@ def _admit_finish(_facts: Facts, state: PrecinctState, act: Act) -> None:
         raise NotAllowed("other records have come meanwhile: give the command again")
 
 
+def _admit_withdrawal(_facts: Facts, state: PrecinctState, act: Act) -> None:
+    if any(not known.ended for known in state.assignments if known.device == act.body["device"]):
+        raise NotAllowed("the device's runs are ended first")
+
+
+def _admit_hand_count(_facts: Facts, state: PrecinctState, _act: Act) -> None:
+    if any(not known.ended for known in state.assignments):
+        raise NotAllowed("its devices' runs are ended first")
+
+
 def _admit_showing(_facts: Facts, state: PrecinctState, _act: Act) -> None:
     check_no_obstacles(state)
 
@@ -186,6 +196,8 @@ _WHEN_ADMITTED: Mapping[str, Callable[[Facts, PrecinctState, Act], None]] = {
     "batch_void_ordered": _admit_void,
     "doubt_settled_ordered": _admit_settling,
     "scanning_finished": _admit_finish,
+    "device_withdrawn": _admit_withdrawal,
+    "hand_count_ordered": _admit_hand_count,
     "identities_told": _admit_showing,
     "figures_shown": _admit_showing,
 }

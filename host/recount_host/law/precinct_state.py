@@ -4,18 +4,22 @@ Everything here is looked up or added up; what an act does is in `steps.py`, how
 `precinct.py`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from recount_host.act import Act, Person
 from recount_host.law import hand_count
+from recount_host.law.challenges import CHALLENGED, Challenge, Segregated, counted_as_challenged
+from recount_host.law.conclusion import Answer
 from recount_host.law.contest import Contest
 from recount_host.law.counts import STACK_AND_PILES, CountBook, Standing, locked
+from recount_host.law.custody import PAPER, SCANNED, Container, Sealed, unopened
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import Pass, ToCount
 from recount_host.law.identities import Finding
 from recount_host.law.reconciliation import Step, Verdict, findings, next_step, wrong_devices
+from recount_host.law.results import PAPER_BALLOTS, ResultsBook
 from recount_host.law.states import Event, State, after
 from recount_host.law.tally import Batch, DeviceFacts, Figures, Gap, Run, add_up
 from recount_host.order import Order, Precinct
@@ -105,9 +109,28 @@ class PrecinctState:
     passes: tuple[Pass, ...] = ()
     statements: tuple[Act, ...] = ()
     last_act_n: int = 0
-    """The last act that changed anything here; printing a statement changes nothing."""
-    concluding_act: Act | None = None
+    """The last act before the conclusion that changed anything here; printing a statement changes nothing."""
+    agreeing_act: Act | None = None
     """The act by which the hand count agreed and every identity held."""
+    withdrawn: tuple[Act, ...] = ()
+    """Devices that both sides took out of the precinct: nothing that they recorded of it counts."""
+    hand_count_order: Act | None = None
+    """The act by which both sides sent the precinct to hand count; no figure of a scanner was shown."""
+    containers: tuple[Container, ...] = ()
+    not_found: tuple[Act, ...] = ()
+    """Streams that cannot be found: the statement of results stands in for them (E)."""
+    excluded: tuple[Act, ...] = ()
+    """Ballots found among the others that are no part of the recount (B)."""
+    resealed: tuple[Sealed, ...] = ()
+    results: ResultsBook = field(default_factory=ResultsBook)
+    segregated: tuple[Segregated, ...] = ()
+    challenges: tuple[Challenge, ...] = ()
+    team: tuple[Person, ...] = ()
+    substitutions: tuple[Act, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    concluded: Act | None = None
+    proffered: tuple[Act, ...] = ()
+    """Ballots offered after the conclusion, which the court may not consider (F)."""
 
     @property
     def contest(self) -> Contest | None:
@@ -130,11 +153,17 @@ class PrecinctState:
     # Batches
 
     def is_void(self, batch: Batch) -> bool:
-        """Return whether both sides declared this batch void, here or at the device."""
+        """Return whether both sides declared this batch void: here, at the device, or with its device."""
+        if self.is_withdrawn(batch.device):
+            return True
         ordered = any(
             (act.body["device"], act.body["batch"]) == (batch.device, batch.batch) for act in self.void_orders
         )
         return ordered or bool(batch.voided_n and batch.voided_n <= self._head(batch.device, batch.voided_n))
+
+    def is_withdrawn(self, device: str) -> bool:
+        """Return whether both sides took this device out of the precinct."""
+        return any(act.body["device"] == device for act in self.withdrawn)
 
     def is_late(self, batch: Batch) -> bool:
         """Return whether this batch was still open, or not yet begun, when scanning was declared finished."""
@@ -183,10 +212,16 @@ class PrecinctState:
         What devices send later counts nothing, cannot be voided any more (D 2), and must not keep a precinct
         from its hand count for good.
         """
-        found = [_gap(self, gap) for gap in self.gaps]
+        if self.hand_count_order is not None:
+            return ()  # the scanners' figures are not to stand
+        found = [_gap(self, gap) for gap in self.gaps if not self.is_withdrawn(gap.device)]
         if self.verdicts:
             return tuple(found)
-        found += [_stray_run(self, run) for run in self.runs if not _is_assigned(self, run)]
+        found += [
+            _stray_run(self, run)
+            for run in self.runs
+            if not _is_assigned(self, run) and not self.is_withdrawn(run.device)
+        ]
         for batch in self.batches:
             if not self.is_void(batch):
                 found += [*_of_batch(self, batch), *_of_choices(self, batch)]
@@ -222,11 +257,13 @@ class PrecinctState:
         return value + sum((move.to_pile == pile) - (move.from_pile == pile) for move in self.moves)
 
     def other(self, letter: str) -> int | None:
-        """Return p or o as last counted, None while it is not locked.
+        """Return p, o or d as last counted, None while it is not locked.
 
-        No not-accepted sheet: o is 0 without a count.
+        No not-accepted sheet: o is 0 without a count. No sign of paper ballots: d is 0 without a count.
         """
         if letter == "o" and not self.counts.of("o", 1) and self.pile("x") == 0:
+            return 0
+        if letter == "d" and not self.counts.of("d", 1) and not self.expects_paper:
             return 0
         return self.counts.value(letter, self.counts.last_attempt(letter))
 
@@ -237,7 +274,7 @@ class PrecinctState:
         known = {letter: value for letter, value in piles.items() if value is not None}
         if stack is None or len(known) < len(piles):
             return ()
-        return findings(stack, known, self.figures, self.order.vote_for)
+        return findings(stack, known, self.figures, self.order.vote_for, self.order.rerun_is)
 
     @property
     def verdict_now(self) -> Verdict:
@@ -283,32 +320,114 @@ class PrecinctState:
     # Hand count
 
     @property
+    def expects_paper(self) -> bool:
+        """Return whether a container or the statement of results tells of paper ballots that are here."""
+        if self.is_missing(PAPER) or self.agreeing_act is not None:
+            return False  # once all is counted, what was not counted is a shortage, for the note I8
+        stated = (self.results.agreed or {}).get(PAPER_BALLOTS, 0)
+        return bool(stated) or any(c.holds == PAPER and c.found for c in self.containers)
+
+    def is_missing(self, stream: str) -> bool:
+        """Return whether both sides declared that the ballots of this stream cannot be found."""
+        return any(act.body["stream"] == stream for act in self.not_found)
+
+    @property
+    def counts_whole_precinct(self) -> bool:
+        """Return whether all ballots cast on scanners are hand counted (D 2 s. 3)."""
+        shown = self.shown is not None and self.shown.body["outcome"] == State.HAND_COUNT.value
+        return shown or self.hand_count_order is not None
+
+    @property
+    def to_hand_count(self) -> bool:
+        """Return whether the hand count can begin: no scanner's figure is waited for any more."""
+        return self.shown is not None or self.hand_count_order is not None or self.is_missing(SCANNED)
+
+    @property
+    def numbers_to_count(self) -> tuple[str, ...]:
+        """Return the letters of the numbers that are wanting before a hand count can begin."""
+        asked = ("p", "d") if self.is_missing(SCANNED) else ("p", "o", "d")
+        wanting = [letter for letter in asked if self.other(letter) is None]
+        if self.stack is None and not self.is_missing(SCANNED):
+            wanting.insert(0, "H")
+        return tuple(wanting)
+
+    @property
     def to_count(self) -> ToCount | None:
         """Return the numbers that say how many ballots to hand count, None while one of them is missing."""
-        values = (self.stack, self.pile("s"), self.pile("x"), self.other("o"), self.other("p"))
-        if self.shown is None or any(value is None for value in values):
+        if not self.to_hand_count or self.numbers_to_count:
             return None
-        stack, set_aside, not_accepted, without_contest, not_programmable = (value or 0 for value in values)
-        whole = self.shown.body["outcome"] == State.HAND_COUNT.value
-        return ToCount(whole, stack, set_aside, not_accepted, without_contest, not_programmable)
+        p, d = (self.other(letter) or 0 for letter in "pd")
+        if self.is_missing(SCANNED):
+            return ToCount(0, 0, 0, 0, p, d, scanned_missing=True)
+        s, x, o = self.pile("s") or 0, self.pile("x") or 0, self.other("o") or 0
+        return ToCount(self.stack or 0, s, x, o, p, d, whole_precinct=self.counts_whole_precinct)
+
+    @property
+    def outcomes_by_pile(self) -> Mapping[str, Mapping[str, int]] | None:
+        """Return the outcomes of each pile to be hand counted, None while one is not agreed on.
+
+        A pile without a ballot needs no pass.
+        """
+        to_count = self.to_count
+        if to_count is None:
+            return None
+        found: dict[str, Mapping[str, int]] = {}
+        for pile, ballots in to_count.expected.items():
+            agreed = hand_count.agreed(self.passes, pile)
+            if agreed is None and (ballots or hand_count.of_pile(self.passes, pile)):
+                return None
+            found[pile] = agreed or {}
+        return found
 
     @property
     def outcomes(self) -> Mapping[str, int] | None:
-        """Return the hand count on which the last two passes agree, or None."""
-        return hand_count.agreed(self.passes)
+        """Return the hand count of all piles together, None while it is not agreed on."""
+        by_pile = self.outcomes_by_pile
+        return None if by_pile is None else hand_count.together(by_pile)
 
     @property
     def hand_finding(self) -> Finding | None:
         """Return I5 (I6 in hand count) for the agreed hand count, None while there is none."""
-        if self.outcomes is None or self.to_count is None:
+        by_pile, to_count = self.outcomes_by_pile, self.to_count
+        if by_pile is None or to_count is None:
             return None
-        return self.to_count.finding(sum(self.outcomes.values()))
+        return to_count.finding({pile: sum(outcomes.values()) for pile, outcomes in by_pile.items()})
+
+    # Questioned ballots
+
+    @property
+    def questioned(self) -> tuple[Segregated, ...]:
+        """Return the segregated ballots with the pile that they are counted with.
+
+        Where all ballots are hand counted, what a scanner made of one counts for nothing (D 2 s. 3).
+        """
+        if not self.counts_whole_precinct:
+            return self.segregated
+        return tuple(
+            replace(ballot, pile="all_scanned", counted_as=CHALLENGED)
+            if ballot.pile in LETTER_OF_PILE
+            else ballot
+            for ballot in self.segregated
+        )
+
+    @property
+    def challenged_outcomes(self) -> Mapping[str, tuple[int, int]]:
+        """Return, by hand-counted pile, how many were counted as challenged and how many envelopes it has."""
+        return {
+            pile: (outcomes.get(CHALLENGED, 0), counted_as_challenged(self.questioned, pile))
+            for pile, outcomes in (self.outcomes_by_pile or {}).items()
+        }
+
+    @property
+    def unopened(self) -> tuple[str, ...]:
+        """Return the containers of scanned ballots that came and were not opened."""
+        return unopened(self.containers, SCANNED)
 
 
 def attempt_due(state: PrecinctState, letter: str) -> int:
     """Return the attempt in which the next count of this number is entered.
 
-    p and o judge no scanner: they may be counted anew (all values kept) until the hand count adds up.
+    p, o and d judge no scanner: they may be counted anew (all values kept) until the hand count adds up.
     """
     if letter in STACK_AND_PILES:
         return state.attempt
@@ -316,9 +435,22 @@ def attempt_due(state: PrecinctState, letter: str) -> int:
     return last + 1 if state.counts.standing(letter, last) is Standing.LOCKED else last
 
 
+def with_counts_dropped(state: PrecinctState, letters: Collection[str]) -> PrecinctState:
+    """Return the state without the counts of these numbers, which are kept and used no more."""
+    gone = tuple(entry for entry in state.counts.entries if entry.letter in letters)
+    rest = tuple(entry for entry in state.counts.entries if entry.letter not in letters)
+    kept = (*state.dropped_counts, CountBook(gone)) if gone else state.dropped_counts
+    return replace(state, counts=CountBook(rest), dropped_counts=kept)
+
+
 def check_scanning_done(state: PrecinctState) -> None:
     """Raise NotAllowed while something is open: a batch, a sheet in doubt, a gap, I9 failing."""
     after(state.state, Event.FINISH_SCANNING)
+    if state.unopened:
+        raise NotAllowed(
+            f"container {state.unopened[0]} holds ballots to be rerun and has not been opened: open it "
+            "(custody open) and feed its ballots, both sides together"
+        )
     check_no_obstacles(state)
 
 
@@ -333,8 +465,10 @@ def find_batch(state: PrecinctState, device: str, batch: int) -> Batch:
 
 
 def devices_of(state: PrecinctState) -> tuple[str, ...]:
-    """Return the devices that were given this precinct, by id."""
-    return tuple(sorted({known.device for known in state.assignments}))
+    """Return the devices that were given this precinct, by id, without those withdrawn from it."""
+    return tuple(
+        sorted({known.device for known in state.assignments if not state.is_withdrawn(known.device)})
+    )
 
 
 def heads_body(state: PrecinctState) -> dict[str, Any]:
@@ -361,7 +495,8 @@ def _gap(state: PrecinctState, gap: Gap) -> Obstacle:
     return Obstacle(
         "gap",
         f"{which} of {state.name_of(gap.device)} did not arrive: no figures before they do; "
-        "keep the device connected, it sends them again",
+        "keep the device connected, it sends them again; if it is dead, both sides withdraw it "
+        "(device withdraw)",
     )
 
 
@@ -376,7 +511,7 @@ def _stray_run(state: PrecinctState, run: Run) -> Obstacle:
     return Obstacle(
         "stray_run",
         f"{state.name_of(run.device)} opened run {run.run} otherwise than assigned (program or mode differ): "
-        "stop, and have the device looked into",
+        "stop, have the device looked into, and let both sides withdraw it (device withdraw)",
     )
 
 

@@ -14,6 +14,7 @@ from recount_host.law.identities import (
     i2_scanner_total,
     i3_piles,
     i4_votes_per_ballot,
+    rerun_by_people,
 )
 from recount_host.law.tally import Figures
 
@@ -71,9 +72,11 @@ def next_step(failed: Collection[str], attempt: int) -> Step:
     return Step.LOOK_FOR_SHEET if set(failed) == {"I3"} else Step.SHOW_HAND_COUNT
 
 
-def findings(stack: int, piles: Mapping[str, int], reported: Figures, vote_for: int) -> tuple[Finding, ...]:
+def findings(
+    stack: int, piles: Mapping[str, int], reported: Figures, vote_for: int, rerun_is: str = "H - x"
+) -> tuple[Finding, ...]:
     """Return I1 to I4 for the stack H, the piles c, s, x by hand, and what the scanners report."""
-    rerun = stack - piles["x"]
+    rerun = rerun_by_people(stack, piles["x"], rerun_is)
     return (
         i1_rerun_by_people(stack, piles["x"]),
         i2_scanner_total(reported.counted, reported.set_aside, rerun),

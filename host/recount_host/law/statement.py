@@ -12,14 +12,29 @@ from typing import Any
 
 import msgpack
 
-from recount_host.act import Act, Person, act_hash, encode_act
+from recount_host.act import Person, act_hash, encode_act
+from recount_host.law.challenges import CHALLENGED, GROUNDS, left_out
+from recount_host.law.conclusion import still_to_ask
 from recount_host.law.counts import LETTERS, CountBook
+from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, EXCLUDED, PAPER, STREAMS
 from recount_host.law.errors import LedgerContradiction
-from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN, ToCount, votes_in
-from recount_host.law.identities import MEANINGS, Finding, i7_statement
+from recount_host.law.hand_count import (
+    NOT_VOTES,
+    OTHER_WRITE_IN,
+    Pass,
+    ToCount,
+    of_pile,
+    together,
+    votes_in,
+)
+from recount_host.law.identities import MEANINGS, Finding, i7_statement, rerun_by_people
+from recount_host.law.notes import notes
 from recount_host.law.persons import in_words
+from recount_host.law.piles import PAPER_PILE, PILES
 from recount_host.law.precinct import Facts, PrecinctState, fold
+from recount_host.law.precinct_state import PILE_OF_LETTER
 from recount_host.law.states import Event, after
+from recount_host.law.tally import Figures
 
 SHORT_CODE_DIGITS = 8
 """Enough to match a sheet of paper with the data; the whole hash stands on the last page."""
@@ -34,6 +49,11 @@ class Row:
     accepted: int
     """Votes on sheets that the scanners counted; 0 where the whole precinct is hand counted."""
     by_hand: int
+    """Votes on hand-counted ballots of those cast on scanners, without the challenged ones."""
+    paper: int
+    """Votes on paper ballots (D 1), without the challenged ones."""
+    stated: int
+    """Votes as the statement of results shows them, where the ballots cannot be found (E)."""
     total: int
 
 
@@ -97,6 +117,52 @@ class VoidLine:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceLine:
+    """Whence the figures of one stream of ballots come: the ballots, or the statement of results (E)."""
+
+    stream: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PileLine:
+    """One hand-counted pile with its outcomes."""
+
+    pile: str
+    what: str
+    ballots: int
+    outcomes: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengedLine:
+    """One segregated ballot, apart from the valid ballots."""
+
+    tag: str
+    envelope: str
+    pile: str
+    counted_as: str
+    in_totals: bool
+    """Whether its vote stays in the totals until the court rules: a scanner accepted it (D 2 s. 5)."""
+    question: str
+    by: str
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerLine:
+    """One container, as it came."""
+
+    name: str
+    holds: str
+    seal: str
+    seal_was: str
+    stated: int | None
+    opened_by: str
+    sorted_out: int
+
+
+@dataclass(frozen=True, slots=True)
 class Signer:
     """Somebody who signs in ink."""
 
@@ -117,8 +183,26 @@ class Statement:
     precinct_name: str
     vote_for: int
     mode: str
+    kind: str
+    """Which group of ballots the precinct is; a word of the order."""
     whole_precinct: bool
     """Whether D 2 sent all ballots to hand count."""
+    hand_count_reason: str
+    """Why both sides sent it there before any figure was shown; empty where the figures did."""
+    sources: tuple[SourceLine, ...]
+    piles: tuple[PileLine, ...]
+    challenged: tuple[ChallengedLine, ...]
+    call: tuple[str, ...]
+    """What each official said when asked for questioned ballots."""
+    not_asked: tuple[str, ...]
+    """Officials who have not said that there is no further question: while there is one this is a draft."""
+    notes: tuple[str, ...]
+    """I8 in words."""
+    containers: tuple[ContainerLine, ...]
+    excluded: tuple[str, ...]
+    substitutions: tuple[str, ...]
+    standards: tuple[str, ...]
+    """The editions of the standards that the teams read the marks by."""
     parties: tuple[Row, ...]
     others: tuple[Row, ...]
     not_votes: tuple[Line, ...]
@@ -163,16 +247,21 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
     """
     state = fold(facts, precinct_id)
     after(state.state, Event.PRINT_STATEMENT)
-    outcomes, to_count, shown = state.outcomes, state.to_count, state.shown
-    concluding = state.concluding_act
+    if state.concluded is not None:
+        # What all officials signed stays what it was, whatever is written down afterwards.
+        facts = replace(facts, acts=facts.acts[: state.concluded.n])
+        state = fold(facts, precinct_id)
+    by_pile, to_count, agreeing = state.outcomes_by_pile, state.to_count, state.agreeing_act
     # The state is reached only through these.
-    assert outcomes is not None
+    assert by_pile is not None
     assert to_count is not None
-    assert shown is not None
-    assert concluding is not None
-    rows = _rows(state, outcomes, whole=to_count.whole_precinct)
-    identities = _identities(state, to_count, rows)
+    assert agreeing is not None
+    valid = {pile: _unchallenged(state, pile, outcomes) for pile, outcomes in by_pile.items()}
+    rows = _rows(state, valid, scanners_count=not (to_count.whole_precinct or to_count.scanned_missing))
+    identities = _identities(state, to_count, rows, valid)
     parties = tuple(row for row in rows if row.key in state.order.side_keys)
+    outcomes = together(valid)
+    figures = state.figures if state.shown is not None else Figures()
     order_act = next((act for act in facts.acts if act.kind == "order_set"), None)
     last = facts.acts[state.last_act_n - 1]
     written = Statement(
@@ -183,26 +272,45 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         precinct_name=state.precinct.name,
         vote_for=state.order.vote_for,
         mode=state.mode,
+        kind=state.precinct.kind,
         whole_precinct=to_count.whole_precinct,
+        hand_count_reason=state.hand_count_order.body["reason"] if state.hand_count_order else "",
+        sources=_sources(state, to_count),
+        piles=tuple(
+            PileLine(pile, PILES[pile], to_count.expected[pile], _lines(found))
+            for pile, found in by_pile.items()
+            if found
+        ),
+        challenged=_challenged(state),
+        call=tuple(f"{in_words(a.person)}: {a.answer.replace('_', ' ')}" for a in state.answers),
+        not_asked=tuple(in_words(person) for person in still_to_ask(state.team, state.answers)),
+        notes=notes(state).sentences,
+        containers=_containers(state),
+        excluded=_excluded(state),
+        substitutions=_substitutions(state),
+        standards=tuple(dict.fromkeys(entered.standards for entered in state.passes)),
         parties=parties,
         others=tuple(row for row in rows if row not in parties),
-        not_votes=tuple(Line(text, outcomes.get(key, 0)) for key, text in NOT_VOTES.items()),
-        ballots=_ballots(state, to_count, sum(outcomes.values())),
-        set_aside_reasons=_lines(state.figures.set_aside_reasons),
-        not_accepted_reasons=_lines(state.figures.not_accepted_reasons),
+        not_votes=tuple(
+            Line(text, outcomes.get(key, 0)) for key, text in NOT_VOTES.items() if key != CHALLENGED
+        ),
+        ballots=_ballots(state, to_count, sum(sum(found.values()) for found in by_pile.values())),
+        set_aside_reasons=_lines(figures.set_aside_reasons),
+        not_accepted_reasons=_lines(figures.not_accepted_reasons),
         identities=identities,
         counts=tuple(_count_lines(state.counts)),
         moves=_moves(state),
         voided=_voided(state),
         dropped=tuple(line for book in state.dropped_counts for line in _count_lines(book)),
         hand_count_by=tuple(
-            f"pass {number}: {' and '.join(in_words(person) for person in entered.by)}"
-            for number, entered in enumerate(state.passes, 1)
+            f"{entered.pile.replace('_', ' ')}, pass {_number_of(state, entered)}: "
+            f"{' and '.join(in_words(person) for person in entered.by)}"
+            for entered in state.passes
         ),
-        figures_shown_utc=shown.utc,
-        counted_utc=concluding.utc,
+        figures_shown_utc=state.shown.utc if state.shown else "",
+        counted_utc=agreeing.utc,
         runs=_runs(state),
-        signers=_signers(facts.acts, state),
+        signers=_signers(state),
         order_sha256=order_act.body["sha256"].hex() if order_act else "",
         program_sha256=state.assignments[0].program.hex() if state.assignments else "",
         last_act=last.n,
@@ -212,68 +320,105 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
     return _with_hash(written)
 
 
+def _number_of(state: PrecinctState, entered: Pass) -> int:
+    return of_pile(state.passes, entered.pile).index(entered) + 1
+
+
+def _unchallenged(state: PrecinctState, pile: str, outcomes: Mapping[str, int]) -> dict[str, int]:
+    """Return the outcomes of a pile without the ballots that lie in envelopes: only the valid ones."""
+    taken = left_out(state.questioned, pile)
+    return {
+        outcome: ballots - taken.get(outcome, 0)
+        for outcome, ballots in outcomes.items()
+        if outcome != CHALLENGED
+    }
+
+
 def _with_hash(written: Statement) -> Statement:
     fields = written.to_fields()
     packed: bytes = msgpack.packb(fields) or b""
     return replace(written, facts_sha256=hashlib.sha256(packed).hexdigest())
 
 
-def _rows(state: PrecinctState, outcomes: Mapping[str, int], *, whole: bool) -> tuple[Row, ...]:
-    """Return the votes of every option, parties first. In hand count the scanners' votes are never added."""
-    accepted = {} if whole else state.figures.votes
-    by_hand = votes_in(outcomes)
-    contest = state.contest
-    assert contest is not None  # no outcome is entered without one
+def _rows(
+    state: PrecinctState, valid: Mapping[str, Mapping[str, int]], *, scanners_count: bool
+) -> tuple[Row, ...]:
+    """Return the votes of every option, parties first.
+
+    In hand count the scanners' votes are never added; where ballots cannot be found, the stated ones are.
+    """
+    accepted = state.figures.votes if scanners_count else {}
+    by_hand = votes_in(together({pile: found for pile, found in valid.items() if pile != PAPER_PILE}))
+    paper = votes_in(valid.get(PAPER_PILE, {}))
+    stated = votes_stated(state)
     names = {side.key: side.name for side in state.order.sides}
-    names |= {option.key: option.name for option in contest.printed if option.key not in names}
+    printed = state.contest.printed if state.contest is not None else ()
+    names |= {option.key: option.name for option in printed if option.key not in names}
     names[OTHER_WRITE_IN] = "Write-in votes for others"
-    return tuple(
-        Row(key, name, accepted.get(key, 0), by_hand.get(key, 0), accepted.get(key, 0) + by_hand.get(key, 0))
-        for key, name in names.items()
-    )
+
+    def row(key: str, name: str) -> Row:
+        a, b, c, d = (votes.get(key, 0) for votes in (accepted, by_hand, paper, stated))
+        return Row(key, name, a, b, c, d, a + b + c + d)
+
+    return tuple(row(key, name) for key, name in names.items())
 
 
-def _identities(state: PrecinctState, to_count: ToCount, rows: Sequence[Row]) -> tuple[IdentityLine, ...]:
+def votes_stated(state: PrecinctState) -> dict[str, int]:
+    """Return the votes that the statement of results shows for ballots that cannot be found (E)."""
+    return together({stream: state.results.votes(stream) for stream in STREAMS if state.is_missing(stream)})
+
+
+def _identities(
+    state: PrecinctState, to_count: ToCount, rows: Sequence[Row], valid: Mapping[str, Mapping[str, int]]
+) -> tuple[IdentityLine, ...]:
     hand = state.hand_finding
-    i7 = i7_statement([(row.name, row.accepted, row.by_hand, row.total) for row in rows])
-    scanned = {finding.name: finding for finding in state.findings}
-    feeding = [batch.i9 for batch in state.standing_batches]
+    i7 = i7_statement(
+        [(row.name, row.accepted, row.by_hand + row.paper + row.stated, row.total) for row in rows]
+    )
+    # Where both sides sent all to hand count, nothing that a scanner recorded was ever told or shown.
+    scanned = {finding.name: finding for finding in state.findings if state.shown is not None}
+    feeding = [batch.i9 for batch in state.standing_batches if state.shown is not None]
     must_hold = [i7, *feeding, *([hand] if hand else [])]
     must_hold += [] if to_count.whole_precinct else scanned.values()
     open_ones = [finding.name for finding in must_hold if not finding.holds]
-    if hand is None or open_ones or not _every_vote_is_on_it(state, rows, whole=to_count.whole_precinct):
+    if hand is None or open_ones or not _every_vote_is_on_it(state, to_count, rows, valid):
         raise LedgerContradiction(f"the statement cannot be written: {', '.join(open_ones) or 'I7'} fails")
     lines = [_identity(finding, "") for finding in scanned.values()]
     if to_count.whole_precinct:
         note = "D 2: all ballots were hand counted; the scanners' figures count for nothing"
         lines = [_identity(finding, "" if finding.holds else note) for finding in scanned.values()]
     lines += [_identity(hand, ""), _identity(i7, "")]
+    held = notes(state)
+    figures = tuple(str(equation) for equation in held.finding.equations) if held.finding else ()
     lines.append(
-        IdentityLine(
-            "I8",
-            MEANINGS["I8"],
-            holds=None,
-            figures=(),
-            note="no statement of results is entered; a note, never a trigger",
-        )
+        IdentityLine("I8", MEANINGS["I8"], holds=None, figures=figures, note="; ".join(held.sentences))
     )
-    lines.append(
-        IdentityLine(
-            "I9",
-            MEANINGS["I9"],
-            holds=all(finding.holds for finding in feeding),
-            figures=(),
-            note=f"in every batch that counts: {len(state.standing_batches)}",
+    if feeding:
+        lines.append(
+            IdentityLine(
+                "I9",
+                MEANINGS["I9"],
+                holds=all(finding.holds for finding in feeding),
+                figures=(),
+                note=f"in every batch that counts: {len(feeding)}",
+            )
         )
-    )
     return tuple(lines)
 
 
-def _every_vote_is_on_it(state: PrecinctState, rows: Sequence[Row], *, whole: bool) -> bool:
-    """Return whether every accepted and every hand-counted vote is in the rows: I7 the other way round."""
-    accepted = 0 if whole else state.figures.votes_total
-    by_hand = sum(votes_in(state.outcomes or {}).values())
-    return (accepted, by_hand) == (sum(row.accepted for row in rows), sum(row.by_hand for row in rows))
+def _every_vote_is_on_it(
+    state: PrecinctState, to_count: ToCount, rows: Sequence[Row], valid: Mapping[str, Mapping[str, int]]
+) -> bool:
+    """Return whether every accepted, hand-counted and stated vote is in the rows: I7 the other way round."""
+    nothing = to_count.whole_precinct or to_count.scanned_missing
+    accepted = 0 if nothing else state.figures.votes_total
+    by_hand = sum(votes_in(together(valid)).values())
+    stated = sum(votes_stated(state).values())
+    return (accepted, by_hand, stated) == (
+        sum(row.accepted for row in rows),
+        sum(row.by_hand + row.paper for row in rows),
+        sum(row.stated for row in rows),
+    )
 
 
 def _identity(finding: Finding, note: str) -> IdentityLine:
@@ -284,19 +429,90 @@ def _identity(finding: Finding, note: str) -> IdentityLine:
 def _ballots(state: PrecinctState, to_count: ToCount, hand_counted: int) -> tuple[Line, ...]:
     figures = state.figures
     by_people, by_scanners = "counted by people", "reported by the scanners"
-    return (
-        Line("H  sheets in the stack", to_count.stack, by_people),
-        Line("x  sheets not accepted", to_count.not_accepted, by_people),
-        Line("R  sheets rerun: H - x", to_count.stack - to_count.not_accepted, by_people),
+    x = to_count.not_accepted
+    rerun = rerun_by_people(to_count.stack, x, state.order.rerun_is)
+    of_scanners = (
+        Line("x  sheets not accepted", x, by_people),
+        Line(f"R  sheets rerun: {state.order.rerun_is}", rerun, by_people),
         Line("C  sheets counted", figures.counted, by_scanners),
         Line("S  sheets set aside", figures.set_aside, by_scanners),
         Line("X  sheets not accepted", figures.not_accepted, by_scanners),
         Line("c  counted pile", state.pile("c") or 0, by_people),
         Line("s  set-aside pile", to_count.set_aside, by_people),
-        Line("o  sheets of x that lack the contest", to_count.without_contest, by_people),
+    )
+    stack = (Line("H  sheets in the stack", to_count.stack, by_people),)
+    lacking = (Line("o  sheets that lack the contest", to_count.without_contest, by_people),)
+    return (
+        *(() if to_count.scanned_missing else stack),
+        *(of_scanners if state.shown is not None else ()),
+        *(() if to_count.scanned_missing else lacking),
         Line("p  ballots that cannot be programmed", to_count.not_programmable, by_people),
+        Line("d  paper ballots", to_count.paper, by_people),
         Line("Ballots hand counted", hand_counted, by_people),
     )
+
+
+def _sources(state: PrecinctState, to_count: ToCount) -> tuple[SourceLine, ...]:
+    """Return whence each stream's figures come. A stream without a ballot is left out."""
+    reasons = {act.body["stream"]: act.body["reason"] for act in state.not_found}
+    lines: list[SourceLine] = []
+    for stream in STREAMS:
+        if stream in reasons:
+            source = f"the statement of results; the ballots cannot be found: {reasons[stream]}"
+            lines.append(SourceLine(COUNTED_CONTENTS[stream], source))
+        elif stream != PAPER or to_count.paper:
+            lines.append(SourceLine(COUNTED_CONTENTS[stream], "the ballots"))
+    return tuple(lines)
+
+
+def _challenged(state: PrecinctState) -> tuple[ChallengedLine, ...]:
+    return tuple(
+        ChallengedLine(
+            ballot.tag,
+            ballot.envelope,
+            ballot.pile,
+            ballot.counted_as,
+            ballot.pile in PILE_OF_LETTER.values() and ballot.pile not in PILES,
+            ballot.question,
+            " and ".join(in_words(person) for person in ballot.by),
+            tuple(
+                f"statement {stated.number} by {in_words(stated.person)}, {stated.utc}, "
+                f"{GROUNDS[stated.ground]}: "
+                f"{stated.text}" + (f" (withdrawn {stated.withdrawn})" if stated.withdrawn else "")
+                for stated in state.challenges
+                if stated.tag == ballot.tag
+            ),
+        )
+        for ballot in state.questioned
+    )
+
+
+def _containers(state: PrecinctState) -> tuple[ContainerLine, ...]:
+    return tuple(
+        ContainerLine(
+            container.name, CONTENTS[container.holds], container.seal, container.seal_was, container.stated,
+            " and ".join(in_words(person) for person in container.opened.by) if container.opened else "",
+            container.sorted_out,
+        )
+        for container in state.containers
+    )  # fmt: skip
+
+
+def _excluded(state: PrecinctState) -> tuple[str, ...]:
+    return tuple(
+        f"{act.body['ballots']} {EXCLUDED[act.body['kind']]}, found {act.body['where']}, laid apart by "
+        f"{' and '.join(in_words(person) for person in act.by)}"
+        for act in state.excluded
+    )
+
+
+def _substitutions(state: PrecinctState) -> tuple[str, ...]:
+    lines: list[str] = []
+    for act in state.substitutions:
+        leaves, comes = Person(*act.body["leaves"]), Person(*act.body["comes"])
+        seat = f"{in_words(comes)} took the seat" if comes.name else "nobody took the seat"
+        lines.append(f"{in_words(leaves)} left at {act.utc}: {act.body['reason']}; {seat}")
+    return tuple(lines)
 
 
 def _lines(by_reason: Mapping[str, int]) -> tuple[Line, ...]:
@@ -347,6 +563,7 @@ def _voided(state: PrecinctState) -> tuple[VoidLine, ...]:
             ),
             None,
         )
+        order = order or next((a for a in state.withdrawn if a.body["device"] == batch.device), None)
         reason = str(order.body["reason"]) if order else batch.void_reason
         by = " and ".join(in_words(person) for person in order.by) if order else "both sides at the device"
         lines.append(VoidLine(state.name_of(batch.device), batch.batch, reason, by))
@@ -372,19 +589,15 @@ def _runs(state: PrecinctState) -> tuple[RunLine, ...]:
     return tuple(lines)
 
 
-def _signers(acts: Sequence[Act], state: PrecinctState) -> tuple[Signer, ...]:
-    """Return every recount official who acted for this precinct; at least one line for each side."""
-    known: list[Person] = []
-    for act in acts[: state.last_act_n]:
-        if act.body.get("precinct") == state.precinct.id:
-            known += [person for person in act.by if _is_official(person) and person not in known]
+def _signers(state: PrecinctState) -> tuple[Signer, ...]:
+    """Return every recount official of the team; at least one line for each side.
+
+    E s. 1: the recount officials write it down; coordinators and clerks do not sign.
+    """
     signers: list[Signer] = []
     for side in state.order.sides:
-        own = [Signer(person.name, person.role, side.name) for person in known if person.side == side.key]
+        own = [
+            Signer(person.name, person.role, side.name) for person in state.team if person.side == side.key
+        ]
         signers += own or [Signer("", "official", side.name)]
     return tuple(signers)
-
-
-def _is_official(person: Person) -> bool:
-    # E s. 1: the recount officials write it down; coordinators and clerks do not sign.
-    return bool(person.side) and "official" in person.role.casefold()

@@ -38,12 +38,23 @@ class State(Enum):
 class Event(Enum):
     """What can happen to a precinct, in words that fit after "it is not possible to"."""
 
+    RECEIVE = "take a container in"
+    DECLARE_NOT_FOUND = "declare a container, or the paper ballots, not found"
+    DECLARE_SCANNED_NOT_FOUND = "declare the ballots cast on scanners not found"
+    OPEN_CONTAINER = "open a container"
+    SORT = "record what was sorted out of a container"
+    EXCLUDE = "record ballots that are no part of the recount"
+    KEY_RESULTS = "key in the statement of results of the election"
+    SUBSTITUTE = "let another official take a seat"
     COUNT_STACK = "enter a count of the stack (H)"
     COUNT_NOT_PROGRAMMABLE = "enter a count of the ballots that cannot be programmed (p)"
+    COUNT_PAPER = "enter a count of the paper ballots (d)"
     ASSIGN_RUN = "assign a device"
     END_RUN = "end a device's run"
     OPEN_BATCH = "open a batch"
     VOID_BATCH = "void a batch"
+    WITHDRAW_DEVICE = "withdraw a device"
+    ORDER_HAND_COUNT = "send the precinct to hand count"
     SETTLE_DOUBT = "settle a sheet in doubt"
     FINISH_SCANNING = "finish scanning"
     COUNT_PILE = "enter a count of a pile (c, s or x)"
@@ -54,70 +65,119 @@ class Event(Enum):
     COUNT_LACKING_CONTEST = "enter a count of the ballots without the contest (o)"
     COUNT_OUTCOMES = "enter a hand count"
     AGREE_OUTCOMES = "take the hand count as agreed"
+    SEGREGATE = "segregate a ballot"
+    STATE_CHALLENGE = "take a statement that challenges a ballot"
+    WITHDRAW_CHALLENGE = "withdraw a challenge"
+    ANSWER_CALL = "answer the call for challenges"
     PRINT_STATEMENT = "print the statement"
     CONCLUDE = "conclude the precinct"
+    RESEAL = "seal a container again"
+    PROFFER = "record a ballot that comes too late"
     SUBMIT = "submit to the court"
     CERTIFY = "certify"
 
 
+_AT_THE_TABLE = (
+    Event.DECLARE_NOT_FOUND,
+    Event.OPEN_CONTAINER,
+    Event.SORT,
+    Event.EXCLUDE,
+    Event.KEY_RESULTS,
+    Event.SUBSTITUTE,
+    Event.SEGREGATE,
+    Event.STATE_CHALLENGE,
+    Event.WITHDRAW_CHALLENGE,
+    Event.RESEAL,
+    Event.RECEIVE,
+    Event.COUNT_PAPER,
+    Event.COUNT_NOT_PROGRAMMABLE,
+)
+"""What may happen while a precinct's ballots are counted, and leaves it where it is."""
+
+_CALLED = (
+    Event.KEY_RESULTS,
+    Event.SUBSTITUTE,
+    Event.SEGREGATE,
+    Event.STATE_CHALLENGE,
+    Event.WITHDRAW_CHALLENGE,
+    Event.RESEAL,
+    Event.ANSWER_CALL,
+    Event.PRINT_STATEMENT,
+)
+"""What may still happen when all is counted."""
+
+_AFTERWARDS = (
+    Event.STATE_CHALLENGE,
+    Event.WITHDRAW_CHALLENGE,
+    Event.RESEAL,
+    Event.PROFFER,
+    Event.PRINT_STATEMENT,
+)
+"""What may still be written down of a concluded precinct; nothing of it changes a number."""
+
+
+def _stays(state: State, *events: Event) -> dict[Event, State]:
+    return dict.fromkeys(events, state)
+
+
 TRANSITIONS: dict[State, dict[Event, State]] = {
     State.NOT_OPEN: {
+        **_stays(State.NOT_OPEN, Event.KEY_RESULTS, Event.SUBSTITUTE),
+        Event.RECEIVE: State.OPEN,
+        Event.DECLARE_NOT_FOUND: State.OPEN,
+        # Nothing is fed: what is left of the precinct is counted by hand.
+        Event.DECLARE_SCANNED_NOT_FOUND: State.HAND_COUNT,
         Event.COUNT_STACK: State.OPEN,
         Event.COUNT_NOT_PROGRAMMABLE: State.OPEN,
+        Event.COUNT_PAPER: State.OPEN,
         Event.ASSIGN_RUN: State.OPEN,
     },
     State.OPEN: {
-        Event.COUNT_STACK: State.OPEN,
-        Event.COUNT_NOT_PROGRAMMABLE: State.OPEN,
-        Event.ASSIGN_RUN: State.OPEN,
-        Event.END_RUN: State.OPEN,
+        **_stays(State.OPEN, *_AT_THE_TABLE, Event.COUNT_STACK, Event.ASSIGN_RUN, Event.END_RUN),
+        Event.WITHDRAW_DEVICE: State.OPEN,
+        Event.DECLARE_SCANNED_NOT_FOUND: State.HAND_COUNT,
         Event.OPEN_BATCH: State.SCANNING,
         # A precinct may have nothing that a scanner can take: then no batch is ever opened.
         Event.FINISH_SCANNING: State.SCANNED,
+        Event.ORDER_HAND_COUNT: State.HAND_COUNT,
     },
     State.SCANNING: {
-        Event.COUNT_STACK: State.SCANNING,
-        Event.COUNT_NOT_PROGRAMMABLE: State.SCANNING,
-        Event.ASSIGN_RUN: State.SCANNING,
-        Event.END_RUN: State.SCANNING,
-        Event.OPEN_BATCH: State.SCANNING,
-        Event.VOID_BATCH: State.SCANNING,
-        Event.SETTLE_DOUBT: State.SCANNING,
+        **_stays(State.SCANNING, *_AT_THE_TABLE, Event.COUNT_STACK, Event.ASSIGN_RUN, Event.END_RUN),
+        **_stays(State.SCANNING, Event.OPEN_BATCH, Event.VOID_BATCH, Event.SETTLE_DOUBT),
+        Event.WITHDRAW_DEVICE: State.SCANNING,
         Event.FINISH_SCANNING: State.SCANNED,
+        Event.ORDER_HAND_COUNT: State.HAND_COUNT,
     },
     State.SCANNED: {
-        Event.COUNT_STACK: State.SCANNED,
-        Event.COUNT_NOT_PROGRAMMABLE: State.SCANNED,
-        Event.COUNT_PILE: State.SCANNED,
-        # Back to feeding: the batch runs again. Only before any identity was told (guarded in steps.py).
+        **_stays(State.SCANNED, *_AT_THE_TABLE, Event.COUNT_STACK, Event.COUNT_PILE),
+        **_stays(State.SCANNED, Event.TELL_IDENTITIES, Event.MOVE_SHEET),
+        # Back to feeding: the batch runs again. Until when, the order says (guarded in steps.py).
         Event.VOID_BATCH: State.SCANNING,
-        Event.TELL_IDENTITIES: State.SCANNED,
-        Event.MOVE_SHEET: State.SCANNED,
+        Event.WITHDRAW_DEVICE: State.SCANNING,
         Event.SHOW_RECONCILED: State.RECONCILED,
         Event.SHOW_HAND_COUNT: State.HAND_COUNT,
+        Event.ORDER_HAND_COUNT: State.HAND_COUNT,
     },
     State.RECONCILED: {
-        Event.COUNT_NOT_PROGRAMMABLE: State.RECONCILED,
-        Event.COUNT_LACKING_CONTEST: State.RECONCILED,
-        Event.COUNT_OUTCOMES: State.RECONCILED,
+        **_stays(State.RECONCILED, *_AT_THE_TABLE, Event.COUNT_LACKING_CONTEST, Event.COUNT_OUTCOMES),
         Event.AGREE_OUTCOMES: State.CHALLENGE_CALL,
     },
     State.HAND_COUNT: {
-        Event.COUNT_NOT_PROGRAMMABLE: State.HAND_COUNT,
-        Event.COUNT_LACKING_CONTEST: State.HAND_COUNT,
-        Event.COUNT_OUTCOMES: State.HAND_COUNT,
+        **_stays(State.HAND_COUNT, *_AT_THE_TABLE, Event.COUNT_LACKING_CONTEST, Event.COUNT_OUTCOMES),
+        # Only where both sides sent it here before H was locked (guarded in steps.py).
+        Event.COUNT_STACK: State.HAND_COUNT,
         Event.AGREE_OUTCOMES: State.CHALLENGE_CALL,
     },
     State.CHALLENGE_CALL: {
-        Event.PRINT_STATEMENT: State.CHALLENGE_CALL,
+        **_stays(State.CHALLENGE_CALL, *_CALLED),
         Event.CONCLUDE: State.CONCLUDED,
     },
     State.CONCLUDED: {
-        Event.PRINT_STATEMENT: State.CONCLUDED,
+        **_stays(State.CONCLUDED, *_AFTERWARDS),
         Event.SUBMIT: State.IN_COURT,
     },
     State.IN_COURT: {
-        Event.PRINT_STATEMENT: State.IN_COURT,
+        **_stays(State.IN_COURT, *_AFTERWARDS),
         Event.CERTIFY: State.CERTIFIED,
     },
     State.CERTIFIED: {
@@ -128,7 +188,7 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
 SITUATION: dict[State, tuple[str, str]] = {
     State.NOT_OPEN: (
         "nothing has been done for this precinct yet",
-        "count its stack (count enter PRECINCT H) or assign a device (run assign)",
+        "take its sealed containers in (custody receive), open them, and count the stack (count enter H)",
     ),
     State.OPEN: ("no sheet of this precinct has been fed yet", "feed its ballots, then finish-scanning"),
     State.SCANNING: ("its ballots are still being fed", "feed the rest, then finish-scanning"),
@@ -141,14 +201,23 @@ SITUATION: dict[State, tuple[str, str]] = {
         "hand count the set-aside and not-accepted ballots (hand-count enter)",
     ),
     State.HAND_COUNT: (
-        "its figures have been shown and D 2 sends all its ballots to hand count",
+        "all its ballots are counted by hand (D 2)",
         "hand count all of them (hand-count enter)",
     ),
     State.CHALLENGE_CALL: (
         "its ballots are all counted and the numbers add up",
-        "print the statement (statement) and let the officials sign it",
+        (
+            "ask every official for questioned ballots (challenge call), print the statement (statement) "
+            "and let all of them sign it (conclude)"
+        ),
     ),
-    State.CONCLUDED: ("it is concluded; there is only one recount of a precinct (D)", "leave it as it is"),
+    State.CONCLUDED: (
+        (
+            "it is concluded; there is only one recount of a precinct (D), and the court considers no ballot "
+            "that was not segregated before (F)"
+        ),
+        "seal its containers again (custody reseal) and leave the rest to the court",
+    ),
     State.IN_COURT: ("it lies before the court", "leave it to the court (F)"),
     State.CERTIFIED: ("the court has certified it and that is final (G)", "leave it as it is"),
 }

@@ -10,10 +10,13 @@ from dataclasses import replace
 
 from recount_host.act import Act
 from recount_host.law.acts import KINDS
-from recount_host.law.counts import STACK_AND_PILES, CountBook, Entry
+from recount_host.law.conclusion import joined
+from recount_host.law.counts import STACK_AND_PILES, Entry
+from recount_host.law.custody import NOT_PROGRAMMABLE, PAPER, unopened
 from recount_host.law.errors import LedgerContradiction, NotAllowed
-from recount_host.law.hand_count import Pass, check_outcomes, without_zeros
+from recount_host.law.hand_count import Pass, check_outcomes, of_pile, without_zeros
 from recount_host.law.persons import check_both_sides, check_one
+from recount_host.law.piles import PAPER_PILE, PILES
 from recount_host.law.precinct_state import (
     LETTER_OF_PILE,
     PILE_OF_LETTER,
@@ -22,10 +25,16 @@ from recount_host.law.precinct_state import (
     PrecinctState,
     attempt_due,
     find_batch,
+    with_counts_dropped,
 )
 from recount_host.law.reconciliation import Step, Verdict, wrong_devices
 from recount_host.law.states import Event, State, after
+from recount_host.law.steps_of_challenges import CHALLENGE_STEPS
+from recount_host.law.steps_of_custody import CUSTODY_STEPS
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED
+
+NOT_ON_STATEMENT = frozenset({"statement_printed", "container_resealed", "precinct_concluded"})
+"""Acts after which a printed statement is still the statement of the precinct."""
 
 
 def apply(state: PrecinctState, act: Act) -> PrecinctState:
@@ -33,9 +42,12 @@ def apply(state: PrecinctState, act: Act) -> PrecinctState:
     state = begun(state)
     if KINDS[act.kind].two_persons:
         check_both_sides(act.by, "this")
-    changed = _APPLY[act.kind](state, act)
-    if act.kind != "statement_printed":
-        changed = replace(changed, last_act_n=act.n)
+    changed = APPLY[act.kind](state, act)
+    # What is written down of a concluded precinct changes nothing of what its officials signed.
+    if state.concluded is None:
+        changed = replace(changed, team=joined(changed.team, act))
+        if act.kind not in NOT_ON_STATEMENT:
+            changed = replace(changed, last_act_n=act.n)
     return _with_agreement(changed, act)
 
 
@@ -59,6 +71,16 @@ def _run_assigned(state: PrecinctState, act: Act) -> PrecinctState:
         )
     if body["program"] not in state.contests:
         raise NotAllowed("this contest program is not in the ledger: add it first (program add)")
+    if state.order.stack_counted == "before_feeding" and state.stack is None:
+        raise NotAllowed(
+            "the order has people count the stack before it is fed: count H first, two persons of different "
+            f"sides (count enter {state.precinct.id} H)"
+        )
+    if state.is_withdrawn(body["device"]):
+        raise NotAllowed(
+            f"{state.name_of(body['device'])} was withdrawn from this precinct by both sides: use another "
+            "device"
+        )
     if state.assignments and state.assignments[0].program != body["program"]:
         raise NotAllowed(
             "this precinct is scanned with another contest program already: one precinct, one program"
@@ -81,20 +103,45 @@ def _run_ended(state: PrecinctState, act: Act) -> PrecinctState:
 
 def _batch_void_ordered(state: PrecinctState, act: Act) -> PrecinctState:
     reached = after(state.state, Event.VOID_BATCH)
-    if state.verdicts:
+    _check_may_run_again(state)
+    find_batch(state, act.body["device"], act.body["batch"])
+    return replace(_reopened(state), state=reached, void_orders=(*state.void_orders, act))
+
+
+def _device_withdrawn(state: PrecinctState, act: Act) -> PrecinctState:
+    reached = after(state.state, Event.WITHDRAW_DEVICE)
+    _check_may_run_again(state)
+    device = act.body["device"]
+    name = state.name_of(device)
+    if not any(device == known.device for known in (*state.assignments, *state.runs)):
+        raise NotAllowed(f"{name} has no part in precinct {state.precinct.id}: there is nothing to withdraw")
+    if state.is_withdrawn(device):
+        raise NotAllowed(f"{name} is withdrawn already")
+    return replace(_reopened(state), state=reached, withdrawn=(*state.withdrawn, act))
+
+
+def _check_may_run_again(state: PrecinctState) -> None:
+    if state.verdicts and state.order.run_again == "before_identities":
         raise NotAllowed(
             "D 2: after the identities were told nothing is run again to make them fit; "
             "go on with reconcile or figures"
         )
-    find_batch(state, act.body["device"], act.body["batch"])
-    changed = replace(state, state=reached, void_orders=(*state.void_orders, act))
+
+
+def _reopened(state: PrecinctState) -> PrecinctState:
+    """Return the state with the piles' counts dropped, where scanning was finished and begins again.
+
+    The piles will hold other sheets: their counts are kept, and counted anew. H is the same stack, unless it
+    was verified again for figures that are void now.
+    """
     if state.state is not State.SCANNED:
-        return changed
-    # The piles will hold other sheets: their counts are kept, and counted anew. H is the same stack.
-    piles = tuple(entry for entry in state.counts.entries if entry.letter in PILE_OF_LETTER)
-    rest = tuple(entry for entry in state.counts.entries if entry.letter not in PILE_OF_LETTER)
-    dropped = (*state.dropped_counts, CountBook(piles)) if piles else state.dropped_counts
-    return replace(changed, heads=None, counts=CountBook(rest), dropped_counts=dropped)
+        return state
+    dropped = STACK_AND_PILES if state.verdicts else tuple(PILE_OF_LETTER)
+    return replace(with_counts_dropped(state, dropped), heads=None, verdicts=(), moves=())
+
+
+def _hand_count_ordered(state: PrecinctState, act: Act) -> PrecinctState:
+    return replace(state, state=after(state.state, Event.ORDER_HAND_COUNT), hand_count_order=act)
 
 
 def _doubt_settled_ordered(state: PrecinctState, act: Act) -> PrecinctState:
@@ -129,12 +176,18 @@ _COUNT_EVENTS = {
     "x": Event.COUNT_PILE,
     "p": Event.COUNT_NOT_PROGRAMMABLE,
     "o": Event.COUNT_LACKING_CONTEST,
+    "d": Event.COUNT_PAPER,
 }
 
 
 def _count_entered(state: PrecinctState, act: Act) -> PrecinctState:
     letter, value = act.body["letter"], act.body["value"]
     reached = after(state.state, _COUNT_EVENTS[letter])
+    if letter == "H" and state.state is State.HAND_COUNT and state.hand_count_order is None:
+        raise NotAllowed(
+            "H is not counted any more: its figures have been shown, or its ballots cannot be found; "
+            "hand count what is there (hand-count enter)"
+        )
     due = attempt_due(state, letter)
     if act.body["attempt"] != due:
         raise NotAllowed(f"{letter} is counted in attempt {due} now")
@@ -219,19 +272,29 @@ def _figures_shown(state: PrecinctState, act: Act) -> PrecinctState:
 
 def _hand_count_entered(state: PrecinctState, act: Act) -> PrecinctState:
     reached = after(state.state, Event.COUNT_OUTCOMES)
-    for letter in ("p", "o"):
-        if state.other(letter) is None:
-            raise NotAllowed(
-                f"count {letter} first, two persons of different sides (0 is a count): "
-                f"count enter {state.precinct.id} {letter} NUMBER"
-            )
-    if act.body["pass"] != len(state.passes) + 1:
-        raise NotAllowed(f"this is pass {len(state.passes) + 1}")
+    pile, body = act.body["pile"], act.body
+    for letter in state.numbers_to_count:
+        raise NotAllowed(
+            f"count {letter} first, two persons of different sides (0 is a count): "
+            f"count enter {state.precinct.id} {letter} NUMBER"
+        )
+    to_count = state.to_count
+    assert to_count is not None  # no number is wanting, and the state is one of hand counting
+    if pile not in to_count.expected:
+        raise NotAllowed(
+            f"{PILES[pile]} are no pile of this hand count: its piles are {', '.join(to_count.expected)}"
+        )
+    closed = unopened(state.containers, PAPER if pile == PAPER_PILE else NOT_PROGRAMMABLE)
+    if pile in (PAPER_PILE, NOT_PROGRAMMABLE) and closed:
+        raise NotAllowed(f"container {closed[0]} has not been opened: open it first (custody open)")
+    due = len(of_pile(state.passes, pile)) + 1
+    if body["pass"] != due:
+        raise NotAllowed(f"this is pass {due}")
     contest = state.contest
     if contest is None:
         raise NotAllowed("there is no contest program yet, so no outcomes are known: program add")
-    check_outcomes(act.body["outcomes"], contest, state.order)
-    entered = Pass(without_zeros(act.body["outcomes"]), act.by, act.n)
+    check_outcomes(body["outcomes"], contest, state.order)
+    entered = Pass(pile, without_zeros(body["outcomes"]), act.by, body["standards"], act.n)
     return replace(state, state=reached, passes=(*state.passes, entered))
 
 
@@ -241,7 +304,7 @@ def _statement_printed(state: PrecinctState, act: Act) -> PrecinctState:
     )
 
 
-_APPLY: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
+APPLY: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
     "run_assigned": _run_assigned,
     "run_ended": _run_ended,
     "batch_void_ordered": _batch_void_ordered,
@@ -253,6 +316,10 @@ _APPLY: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
     "figures_shown": _figures_shown,
     "hand_count_entered": _hand_count_entered,
     "statement_printed": _statement_printed,
+    "device_withdrawn": _device_withdrawn,
+    "hand_count_ordered": _hand_count_ordered,
+    **CUSTODY_STEPS,
+    **CHALLENGE_STEPS,
 }
 
 
@@ -261,4 +328,6 @@ def _with_agreement(state: PrecinctState, act: Act) -> PrecinctState:
     finding = state.hand_finding
     if state.state not in (State.RECONCILED, State.HAND_COUNT) or finding is None or not finding.holds:
         return state
-    return replace(state, state=after(state.state, Event.AGREE_OUTCOMES), concluding_act=act)
+    if any(envelopes > counted for counted, envelopes in state.challenged_outcomes.values()):
+        return state  # a ballot in an envelope was counted as a vote: it is counted again, as challenged
+    return replace(state, state=after(state.state, Event.AGREE_OUTCOMES), agreeing_act=act)

@@ -52,19 +52,6 @@ BATCH_WORDS: dict[str, str] = {
 
 PILE_WORDS: dict[str, str] = {"set_aside": "set-aside tray", "not_accepted": "not-accepted tray"}
 
-
-IDENTITY_WORDS: dict[str, str] = {
-    "I1": "The ballots to be rerun come from people's counts alone (R = H - x)",
-    "I2": "The scanners' total is the number of ballots rerun (C + S = R)",
-    "I3": "Every pile holds what the scanners say lies in it (c = C, s = S, x = X)",
-    "I4": "The votes fit the number of counted ballots",
-    "I5": "The hand count holds every ballot that was set aside or not accepted",
-    "I6": "The hand count holds every ballot of the precinct",
-    "I7": "The statement is the counted votes and the hand-counted votes together",
-    "I9": "The feeder's own count and the sheet records agree",
-}
-"""What each identity asks, for people."""
-
 DEVICE_SIGNS: dict[str, Sign] = {
     "idle": Sign("go", "✓", "Free"),
     "press_start": Sign("wait", "◔", "Waits for START"),

@@ -10,6 +10,7 @@ from device.tests.least_program import least_program
 from recount_classifier.program import Option
 from recount_host.act import Person
 from recount_host.cli import COMMANDS, Command, main
+from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
 from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, WRITE_IN, Device, Sheet, order_text
 
@@ -96,7 +97,8 @@ class Keyboard:
         self.do("figures", "101", *CLERK)
         self.lock(p=0, o=0)
         for _ in range(2):
-            self.do("hand-count", "enter", "101", "D=1", "R=1", "no_vote=1", *BOTH)
+            self.do("hand-count", "enter", "101", "set_aside", "D=1", "R=1", *BOTH)
+            self.do("hand-count", "enter", "101", "not_accepted", "no_vote=1", *BOTH)
 
 
 @pytest.fixture
@@ -148,7 +150,7 @@ def test_before_the_figures_are_shown_no_command_tells_one(keyboard: Keyboard) -
     assert json_of["sheets_fed"] == 12
     for words in shown:
         assert "counted 9" not in words
-        assert "votes" not in words.replace("votes a voter is entitled to", "")
+        assert "votes" not in words.replace(MEANINGS["I4"], "")
     assert "notices are closed" in keyboard.refused("notices", "101")
 
 
@@ -410,10 +412,10 @@ def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keybo
         (("count", "enter", "101", "H", "3", *CLERK), "an official of a side"),
         (("count", "enter", "101", "H", "3", *BOTH), "exactly once"),
         (("count", "enter", "101", "H", "3"), "say who does this"),
-        (("hand-count", "enter", "101", "D", *BOTH), "write KEY=NUMBER"),
-        (("hand-count", "enter", "101", "D=x", *BOTH), "write KEY=NUMBER"),
-        (("hand-count", "enter", "101", "D=" + "9" * 5000, *BOTH), "write KEY=NUMBER"),
-        (("hand-count", "enter", "101", "D=1", "D=2", *BOTH), "given twice"),
+        (("hand-count", "enter", "101", "set_aside", "D", *BOTH), "write KEY=NUMBER"),
+        (("hand-count", "enter", "101", "set_aside", "D=x", *BOTH), "write KEY=NUMBER"),
+        (("hand-count", "enter", "101", "set_aside", "D=" + "9" * 5000, *BOTH), "write KEY=NUMBER"),
+        (("hand-count", "enter", "101", "set_aside", "D=1", "D=2", *BOTH), "given twice"),
         (("order", "set", "absent.toml", *CLERK), "cannot be read"),
         (("order", "set", __file__, *CLERK), "does not fit"),
         (("count",), "count alone is no command: write count enter"),

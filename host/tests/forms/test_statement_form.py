@@ -92,7 +92,7 @@ def test_every_signer_has_a_line_with_name_role_and_side() -> None:
 
 def test_a_precinct_in_hand_count_says_so_and_cites_the_clause() -> None:
     text = " ".join(pages_of(print_statement(written(a_wholly_hand_counted_day()))))
-    assert "Under D 2 all ballots of this precinct were counted by hand" in text
+    assert "Under D 2 all ballots of this precinct cast on scanners were counted by hand" in text
     assert "Code of Virginia § 24.2-802.2" in text
 
 
@@ -110,7 +110,7 @@ def test_without_voids_and_moves_the_statement_says_there_were_none() -> None:
     text = " ".join(pages_of(print_statement(written(a_counted_day()))))
     assert "No batch was voided." in text
     assert "No sheet was moved." in text
-    assert "Challenged ballots: none recorded." in text
+    assert "None was segregated." in text
 
 
 def test_both_values_of_a_number_verified_again_are_printed() -> None:

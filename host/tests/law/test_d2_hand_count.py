@@ -1,6 +1,7 @@
 """D 2 s. 2 and 3: what is counted by hand, in passes that must agree and add up."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -27,6 +28,10 @@ def check(outcomes: Mapping[str, int], vote_for: int = 1) -> None:
     day = Day(program=False)
     act = day.append("program_added", (CLERK,), program_body(bytes(32), vote_for))
     check_outcomes(outcomes, contest_of(act), parse_order(order_text(vote_for=vote_for)))
+
+
+def a_pass(number: int, pile: str = "set_aside") -> dict[str, Any]:
+    return {"pile": pile, "pass": number, "outcomes": {"D": 2}, "standards": "Ballot Examples, 2020"}
 
 
 def test_d2_the_set_aside_and_not_accepted_ballots_are_hand_counted() -> None:
@@ -74,7 +79,9 @@ def test_outcomes_of_no_ballot_make_no_difference() -> None:
 def test_a_late_count_of_p_can_be_what_makes_the_hand_count_add_up() -> None:
     day = a_reconciled_day()
     day.lock(p=0, o=0)
-    day.hand_count({"D": 5})
+    day.count_pile("set_aside", {"D": 2})
+    day.count_pile("not_programmable", {"D": 2})
+    day.count_pile("not_accepted", {"D": 1})
     assert day.state().state is State.RECONCILED
     assert day.lock(p=2).state is State.CHALLENGE_CALL
 
@@ -96,7 +103,7 @@ def test_sheets_that_lack_the_contest_are_not_hand_counted() -> None:
 
 def test_nothing_is_hand_counted_before_the_figures_are_shown() -> None:
     with pytest.raises(NotAllowed, match="enter a hand count"):
-        a_scanned_day().act("hand_count_entered", BOTH, **{"pass": 1, "outcomes": {"D": 3}})
+        a_scanned_day().act("hand_count_entered", BOTH, **a_pass(1))
 
 
 def test_after_the_hand_count_agrees_nothing_is_counted_any_more() -> None:
@@ -112,14 +119,14 @@ def test_a_pass_is_entered_by_both_officials_of_the_team() -> None:
     day = a_reconciled_day()
     day.lock(p=0, o=0)
     with pytest.raises(NotAllowed, match="two persons of different sides"):
-        day.act("hand_count_entered", (ANN,), **{"pass": 1, "outcomes": {"D": 3}})
+        day.act("hand_count_entered", (ANN,), **a_pass(1))
 
 
 def test_passes_are_numbered_in_turn() -> None:
     day = a_reconciled_day()
     day.lock(p=0, o=0)
     with pytest.raises(NotAllowed, match="this is pass 1"):
-        day.act("hand_count_entered", BOTH, **{"pass": 2, "outcomes": {"D": 3}})
+        day.act("hand_count_entered", BOTH, **a_pass(2))
 
 
 def test_without_a_contest_program_no_outcome_is_known() -> None:

@@ -204,16 +204,23 @@ def test_without_a_sheet_not_accepted_o_needs_no_count() -> None:
 
 def test_how_the_hand_count_stands_is_told_in_words() -> None:
     day = a_reconciled_day()
-    assert day.view().hand_count == "not begun"
+    assert day.view().hand_count == "p, o to be counted first"
+    assert day.view().piles == ()
     day.lock(p=0, o=0)
-    day.hand_count({"D": 3}, passes=1)
-    assert day.view().hand_count == "one pass entered"
-    day.hand_count({"D": 2}, passes=1)
-    assert day.view().hand_count == "the last two passes differ: count again"
-    day.hand_count({"D": 2}, passes=1)
-    assert "I5 fails" in day.view().hand_count
+    assert [(pile.pile, pile.ballots, pile.standing) for pile in day.view().piles] == [
+        ("set_aside", 2, "to be counted, twice through"),
+        ("not_accepted", 1, "to be counted, twice through"),
+        ("not_programmable", 0, "none"),
+        ("paper", 0, "none"),
+    ]
+    day.count_pile("set_aside", {"D": 2}, passes=1)
+    assert "set_aside: one pass entered" in day.view().hand_count
+    day.count_pile("set_aside", {"D": 1}, passes=1)
+    assert "set_aside: the last two passes differ: count again" in day.view().hand_count
+    day.count_pile("set_aside", {"D": 1}, passes=1)
+    assert "two passes agree, but not with the ballots of the pile" in day.view().hand_count
     day.enter("p", 0, ANN)
-    assert day.view().hand_count == "two passes agree; p or o is to be counted"
+    assert day.view().hand_count == "p to be counted first"
     assert day.view().outcomes is None
     day = a_counted_day()
     assert day.view().hand_count == "agreed"
@@ -274,7 +281,7 @@ def test_the_log_shows_no_figure_that_somebody_still_has_to_find_blind() -> None
     day.hand_count({"D": 3}, passes=1)
     assert lines_of(day)["hand_count_entered"].hidden == ("outcomes",)
     day.hand_count({"D": 3}, passes=1)
-    assert lines_of(day)["hand_count_entered"].fields == {"pass": 2, "outcomes": {"D": 3}}
+    assert lines_of(day)["hand_count_entered"].fields["outcomes"] == {"D": 1}
     assert lines_of(day)["count_entered"].fields["value"] == 0
 
 

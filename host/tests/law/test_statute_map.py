@@ -10,14 +10,19 @@ import pytest
 
 from recount_host import law
 from recount_host.law.states import TRANSITIONS
+from recount_host.order import Order
 
 REPOSITORY = Path(__file__).parents[3]
 PAGE = (REPOSITORY / "docs" / "statute.md").read_text(encoding="utf-8")
-ROWS = [
-    [cell.strip() for cell in line.strip("|").split("|")]
-    for line in PAGE.splitlines()
-    if line.startswith("| ") and not line.startswith(("| Clause", "| ---"))
-]
+CLAUSES, READINGS, *_ = PAGE.split("\n## ")
+
+
+def rows_of(part: str) -> list[list[str]]:
+    lines = [line for line in part.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+ROWS = rows_of(CLAUSES)
 IDS = [f"{row[0]}-{number}" for number, row in enumerate(ROWS)]
 
 
@@ -50,6 +55,15 @@ def test_the_tests_that_a_clause_names_exist(row: list[str]) -> None:
 def test_every_module_of_the_law_carries_out_a_clause() -> None:
     named = {name.partition(":")[0] for row in ROWS for name in names_in(row[2])}
     assert {module.name for module in pkgutil.iter_modules(law.__path__)} == named
+
+
+def test_every_choice_of_the_order_stands_beside_its_question_and_no_other() -> None:
+    keys = {name.strip("[]") for row in rows_of(READINGS) for name in names_in(row[2])}
+    chosen = {field for field in Order.__struct_fields__ if field in keys} | {"kind"}
+    assert keys == chosen
+    named_at_once = {"contest", "title", "locality", "vote_for", "sides", "precincts"}
+    said_only = {"court", "standards", "teams"}
+    assert set(Order.__struct_fields__) - named_at_once - said_only == keys - {"kind"}
 
 
 def test_every_change_of_state_in_the_table_is_in_the_diagram_and_no_other() -> None:

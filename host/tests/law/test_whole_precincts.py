@@ -13,7 +13,7 @@ from recount_host.law.disclosure import notices, view
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.precinct import Facts, fold
 from recount_host.law.reconciliation import Step
-from recount_host.law.statement import statement
+from recount_host.law.statement import Statement, statement
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
 from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, Day, Sheet
@@ -98,7 +98,8 @@ def test_a_true_day_ends_with_a_statement_whose_totals_are_the_ballots(
         day.lock(o=without)
     by_hand = s + x - without + not_programmable
     for_d = data.draw(st.integers(0, by_hand))
-    day.hand_count({"D": for_d, "no_vote": by_hand - for_d})
+    if by_hand:
+        day.hand_count({"D": for_d, "no_vote": by_hand - for_d})
     said = statement(day.facts(), "101")
     votes = Counter(key for sheet in counting for key in sheet.choices)
     assert {row.key: row.total for row in said.parties} == {"D": votes["D"] + for_d, "R": votes["R"]}
@@ -122,6 +123,12 @@ WILD = st.one_of(
     st.tuples(st.just("move"), st.sampled_from(["counted", "set_aside"])),
     st.tuples(st.just("hand"), SMALL, st.booleans()),
     st.tuples(st.just("gap"), st.booleans()),
+    st.tuples(st.sampled_from(["withdraw", "order hand count", "paper", "print", "conclude"])),
+    st.tuples(
+        st.just("segregate"), st.sampled_from(["set_aside", "counted"]), st.sampled_from(["D", "challenged"])
+    ),
+    st.tuples(st.just("challenge"), PEOPLE),
+    st.tuples(st.just("answer"), PEOPLE, st.booleans()),
 )
 """Things that people and devices might do, sensible or not, in any order."""
 
@@ -139,6 +146,12 @@ SENSIBLE: tuple[tuple[Any, ...], ...] = (
     ("rest", "p"),
     ("rest", "o"),
     ("hand", 1, True),
+    ("answer", ANN, True),
+    ("answer", BOB, True),
+    ("print",),
+    ("conclude",),
+    ("challenge", ANN),
+    ("print",),
 )
 
 
@@ -155,6 +168,9 @@ def a_nearly_sensible_day(draw: st.DrawFn) -> list[tuple[Any, ...]]:
 
 
 DAYS = st.lists(WILD, max_size=20) | a_nearly_sensible_day() | a_nearly_sensible_day()
+
+
+NONE = bytes(32)
 
 
 class WildDay:
@@ -222,8 +238,44 @@ class WildDay:
 
     def hand(self, for_d: int, fitting: bool) -> None:
         to_count = self.day.state().to_count
-        ballots = to_count.finding(0).equations[0].right if fitting and to_count is not None else for_d
+        ballots = sum(to_count.expected.values()) if fitting and to_count is not None else for_d
         self.day.hand_count({"D": min(for_d, ballots), "no_vote": ballots - min(for_d, ballots)})
+
+    def withdraw(self) -> None:
+        self.day.act("run_ended", run="101-1", device=self.day.device().id)
+        self.day.act("device_withdrawn", BOTH, device=self.day.device().id, reason="dead")
+
+    def order_hand_count(self) -> None:
+        self.day.act("hand_count_ordered", BOTH, reason="dead")
+
+    def paper(self) -> None:
+        how: dict[str, Any] = {"seal": "1", "seal_was": "intact", "stated": [], "from": "the clerk"}
+        self.day.act("container_received", BOTH, container="p-1", holds="paper", **how)
+        self.day.act("container_opened", BOTH, container="p-1")
+        self.day.lock(d=1)
+
+    def segregate(self, pile: str, counted_as: str) -> None:
+        tag = f"T-{len(self.day.acts)}"
+        body: dict[str, Any] = {"tag": tag, "envelope": "E", "pile": pile, "counted_as": counted_as}
+        self.day.act("ballot_segregated", (ANN,), **body, question="a slash")
+
+    def challenge(self, person: Person) -> None:
+        tags = [ballot.tag for ballot in self.day.state().segregated] or ["T-0"]
+        self.day.act("challenge_stated", (person,), tag=tags[-1], ground="mark", text="a slash")
+
+    def answer(self, person: Person, done: bool) -> None:
+        said = "no_further_question" if done else "has_question"
+        self.day.act("call_answered", (person,), answer=said)
+
+    def print(self) -> None:
+        facts = bytes.fromhex(statement(self.day.facts(), "101").facts_sha256)
+        self.day.act("statement_printed", (CLERK,), sha256=bytes(32), facts_sha256=facts)
+
+    def conclude(self) -> None:
+        state = self.day.state()
+        printed = state.statements[-1].body if state.statements else {"sha256": NONE, "facts_sha256": NONE}
+        body = {name: printed[name] for name in ("sha256", "facts_sha256")}
+        self.day.act("precinct_concluded", state.team or BOTH, **body)
 
     def gap(self, there: bool) -> None:
         self.day.gaps[:] = [Gap(self.day.device().id, 900, 901)] if there else []
@@ -236,6 +288,7 @@ def test_on_a_wild_day_nothing_is_shown_early_and_nothing_is_printed_while_an_id
 ) -> None:
     wild = WildDay()
     shown_figures: object = None
+    signed: Statement | None = None
     wild.play(("assign",))
     for step in steps:
         wild.play(step)
@@ -252,8 +305,18 @@ def test_on_a_wild_day_nothing_is_shown_early_and_nothing_is_printed_while_an_id
             shown_figures = shown_figures or seen.figures
             # What was shown stays as it was, whatever devices write afterwards.
             assert seen.figures == shown_figures
-        if state.state is State.CHALLENGE_CALL:
+        if state.state in (State.CHALLENGE_CALL, State.CONCLUDED):
             said = statement(wild.day.facts(), "101")
+            if signed is not None:
+                assert said == signed, "a concluded precinct was changed"
+            if state.state is State.CONCLUDED:
+                signed = said
+                assert not said.not_asked
+                # Every hand-counted ballot is valid, gives no vote, or lies in an envelope.
+                valid = sum(row.by_hand + row.paper for row in (*said.parties, *said.others))
+                valid += sum(line.value for line in said.not_votes)
+                apart = sum(not line.in_totals for line in said.challenged)
+                assert valid + apart == said.ballots[-1].value
             must_hold = [line for line in said.identities if line.name not in ("I1", "I2", "I3", "I4", "I8")]
             assert all(line.holds for line in must_hold)
             assert said.whole_precinct or all(line.holds for line in said.identities if line.name != "I8")
