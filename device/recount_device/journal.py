@@ -5,7 +5,9 @@ power cut. One writer, the station; the link to the host reads the same file thr
 (JournalReader): the journal is the outbox. Nothing is ever changed or deleted.
 
 Opening checks every record: its bytes, its signature, its place in the chain. A journal that is not what was
-written is refused in words, for people to decide; it is never repaired in silence.
+written is refused in words, for people to decide; it is never repaired in silence. What is sound of it is
+copied into a file beside it (salvage.py). An older copy of the whole folder has no fault in itself: the host
+notices it, and refuses the device.
 """
 
 import fcntl
@@ -16,12 +18,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
+from zlib import crc32
 
-from recount_device.durable import force_folder
+from recount_device.durable import force_folder, write_durably
 from recount_device.errors import JournalDamaged, OperatorError
 from recount_device.history import History
 from recount_device.identity import Identity
+from recount_device.salvage import SOUND_FILE, salvage
 from recount_protocol.errors import RecordError
 from recount_protocol.records import (
     NO_HASH,
@@ -36,17 +40,18 @@ from recount_protocol.records import (
 
 JOURNAL_FILE = "journal.sqlite"
 LOCK_FILE = "device.lock"
-FORMAT = 1
+BEGUN_FILE = "journal.begun"
+"""Lies beside a journal that was begun: without it a file that was emptied or lost would be begun anew."""
+FORMAT = 2
 """The `user_version` of the schema."""
-WHAT_TO_DO = "keep the file, tell the officials, and begin a new journal"
+WHAT_TO_DO = "keep the folder, tell the officials, and begin a new journal"
 
 SCHEMA = """
 CREATE TABLE records (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL, signature BLOB NOT NULL) STRICT;
 CREATE TABLE crops (n INTEGER PRIMARY KEY, sha256 BLOB NOT NULL, png BLOB NOT NULL) STRICT;
 CREATE TABLE feeding (only INTEGER PRIMARY KEY CHECK (only = 1),
-    sheet INTEGER NOT NULL, batch INTEGER NOT NULL, boot INTEGER NOT NULL) STRICT;
-INSERT INTO feeding VALUES (1, 0, 0, 0);
-PRAGMA user_version = 1;
+    sheet INTEGER NOT NULL, batch INTEGER NOT NULL, boot INTEGER NOT NULL, checksum INTEGER NOT NULL) STRICT;
+PRAGMA user_version = 2;
 """
 
 
@@ -57,6 +62,11 @@ class Feeding(NamedTuple):
     batch: int
     boot: int
     """The boot of the feeder's board that was asked to feed it."""
+
+    @property
+    def checksum(self) -> int:
+        """CRC-32 of the numbers: they are no record, so neither chain nor signature covers them."""
+        return crc32(f"{self.sheet} {self.batch} {self.boot}".encode())
 
 
 class Entry(NamedTuple):
@@ -77,6 +87,10 @@ class Stored:
     n: int
     record: bytes
     signature: bytes
+
+
+class _NotAsWritten(Exception):
+    """The content is not what this device wrote; the text says what is wrong."""
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -120,16 +134,39 @@ class Journal:
             raise
 
     def _open(self, folder: Path) -> None:
-        is_new = not self.path.exists()
+        begun = folder / BEGUN_FILE
+        if begun.exists() and (not self.path.exists() or self.path.stat().st_size == 0):
+            raise JournalDamaged(f"the journal {self.path} is gone or was emptied: {WHAT_TO_DO}")
         try:
             self._connection = _connect(self.path, "rwc")
             self._connection.execute("PRAGMA journal_mode = WAL")
-            if is_new or self._is_empty():
-                self._connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} COMMIT;")
+            if self._is_empty():
+                self._begin()
                 force_folder(folder)
             self._check()
         except sqlite3.DatabaseError as error:
-            raise JournalDamaged(f"the journal {self.path} is damaged ({error}): {WHAT_TO_DO}") from None
+            self._refuse(str(error))
+        except _NotAsWritten as error:
+            self._refuse(str(error))
+        if not begun.exists():
+            write_durably(begun, b"")
+
+    def _begin(self) -> None:
+        self._connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")
+        values = (*self.feeding, self.feeding.checksum)
+        self._connection.execute("INSERT INTO feeding VALUES (1, ?, ?, ?, ?)", values)
+        self._connection.execute("COMMIT")
+
+    def _refuse(self, why: str) -> NoReturn:
+        """Keep what is sound, and raise JournalDamaged in words."""
+        try:
+            last = salvage(self.path, self._identity.public_key)
+        except (sqlite3.Error, OSError) as error:
+            kept = f"what is sound of it could not be copied out ({error})"
+        else:
+            sound = "no record" if not last else "record 1" if last == 1 else f"records 1 to {last}"
+            kept = f"{sound} of it {'are' if last > 1 else 'is'} sound and copied into {SOUND_FILE}"
+        raise JournalDamaged(f"the journal {self.path} is damaged ({why}); {kept}: {WHAT_TO_DO}") from None
 
     def _is_empty(self) -> bool:
         """Tell a file that a power cut left before its tables were made."""
@@ -142,44 +179,44 @@ class Journal:
             raise JournalDamaged(f"the journal {self.path} has format {version}, this program reads {FORMAT}")
         (state,) = self._connection.execute("PRAGMA quick_check(1)").fetchone()
         if state != "ok":
-            raise sqlite3.DatabaseError(state)
+            raise _NotAsWritten(state.splitlines()[-1])
         crops: dict[int, bytes] = {}
         for n, content, signature in self._connection.execute("SELECT * FROM records ORDER BY n"):
             if n != self.next_n:
-                raise JournalDamaged(
-                    f"record {self.next_n} of the journal {self.path} is missing: {WHAT_TO_DO}"
-                )
+                raise _NotAsWritten(f"record {self.next_n} is missing")
             body = self._check_record(n, content, signature).body
             if body.get("crop_sha256"):
                 crops[n] = body["crop_sha256"]
-        self.feeding = Feeding(*self._connection.execute("SELECT sheet, batch, boot FROM feeding").fetchone())
-        if self.feeding.sheet < self.history.last_sheet:
-            raise JournalDamaged(f"the journal {self.path} holds a sheet number that was never reserved")
+        self._check_feeding()
         self._check_crops(crops)
 
+    def _check_feeding(self) -> None:
+        rows = self._connection.execute("SELECT sheet, batch, boot, checksum FROM feeding").fetchall()
+        if len(rows) != 1 or Feeding(*rows[0][:3]).checksum != rows[0][3]:
+            raise _NotAsWritten("the sheet number that was reserved last is not what was written")
+        self.feeding = Feeding(*rows[0][:3])
+        if self.feeding.sheet < self.history.last_sheet:
+            raise _NotAsWritten("it holds a sheet number that was never reserved")
+
     def _check_record(self, n: int, content: bytes, signature: bytes) -> Record:
+        if type(content) is not bytes or type(signature) is not bytes:
+            raise _NotAsWritten(f"record {n} is no bytes")
         try:
             record = decode_record(content)
             check_next(self.head, n, record)
             verify(self._identity.public_key, content, signature)
         except RecordError as error:
-            raise JournalDamaged(
-                f"record {n} of the journal {self.path} is not what was written ({error}): {WHAT_TO_DO}"
-            ) from None
+            raise _NotAsWritten(f"record {n} is not what was written: {error}") from None
         self._advance(record, content)
         return record
 
     def _check_crops(self, expected: dict[int, bytes]) -> None:
         """Compare each crop with the hash in its signed record, not with the one that lies beside it."""
         for n, png in self._connection.execute("SELECT n, png FROM crops ORDER BY n"):
-            if sha256(png).digest() != expected.pop(n, b""):
-                raise JournalDamaged(
-                    f"the picture of record {n} in {self.path} is not what was written: {WHAT_TO_DO}"
-                )
+            if type(png) is not bytes or sha256(png).digest() != expected.pop(n, b""):
+                raise _NotAsWritten(f"the picture of record {n} is not what was written")
         if expected:
-            raise JournalDamaged(
-                f"the picture of record {min(expected)} in {self.path} is missing: {WHAT_TO_DO}"
-            )
+            raise _NotAsWritten(f"the picture of record {min(expected)} is missing")
 
     def _advance(self, record: Record, content: bytes) -> None:
         self.history.take(record)
@@ -199,11 +236,13 @@ class Journal:
 
     def reserve(self, sheet: int, batch: int, boot: int) -> None:
         """Put on the disk that `sheet` is the number of the next sheet fed."""
+        reserved = Feeding(sheet, batch, boot)
         with self._transaction():
             self._connection.execute(
-                "UPDATE feeding SET sheet = ?, batch = ?, boot = ?", (sheet, batch, boot)
+                "UPDATE feeding SET sheet = ?, batch = ?, boot = ?, checksum = ?",
+                (*reserved, reserved.checksum),
             )
-        self.feeding = Feeding(sheet, batch, boot)
+        self.feeding = reserved
 
     def write(self, *entries: Entry) -> None:
         """Put records, with their crops, on the disk: all of them or none. Returns when they are there."""

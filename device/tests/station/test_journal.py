@@ -10,7 +10,7 @@ import pytest
 
 from recount_device.errors import JournalDamaged, OperatorError
 from recount_device.identity import open_identity
-from recount_device.journal import JOURNAL_FILE, Entry, Journal, JournalReader
+from recount_device.journal import JOURNAL_FILE, Entry, Feeding, Journal, JournalReader
 
 FAULT = Entry("fault", "", 0, {"word": "test", "detail": "a line"})
 PICTURE = b"a picture"
@@ -88,7 +88,9 @@ def test_records_of_one_write_are_there_all_or_not_at_all(tmp_path: Path, journa
 
 def test_a_number_that_is_on_record_but_was_never_reserved_is_damage(tmp_path: Path) -> None:
     a_closed_journal(tmp_path)
-    change(tmp_path, "UPDATE feeding SET sheet = 0")
+    change(
+        tmp_path, "UPDATE feeding SET sheet = 0, batch = 0, boot = 0, checksum = ?", Feeding(0, 0, 0).checksum
+    )
     with pytest.raises(JournalDamaged, match="never reserved"):
         reopen(tmp_path)
 
@@ -113,6 +115,9 @@ def test_a_second_process_is_refused(tmp_path: Path, journal: Journal) -> None:
         "DELETE FROM records WHERE n = 1",
         "DELETE FROM records WHERE n = 2",
         "UPDATE records SET n = 9 WHERE n = 3",
+        "UPDATE feeding SET sheet = 2",
+        "UPDATE feeding SET boot = 70",
+        "DELETE FROM feeding",
         "UPDATE crops SET png = x'00'",
         "DELETE FROM crops",
         "PRAGMA user_version = 9",
