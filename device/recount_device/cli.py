@@ -33,6 +33,8 @@ COMMANDS: tuple[Command, ...] = (
         ("calibrate-marks",), "recount_device.calibrate_marks", "pass or fail this device, paper and pens"
     ),
     Command(("simulate",), "recount_device.simulator", "run the simulated paper path of a WORLD.toml"),
+    Command(("firmware",), "recount_device.firmware", "install or verify the program of a feeder board"),
+    Command(("feeder",), "recount_device.feeder", "watch the feeder's sensors, and move its motors"),
     Command(
         ("replay",), "recount_device.replay", "run the feeder's firmware through the trace of a simulation"
     ),
