@@ -29,6 +29,7 @@ class Command(NamedTuple):
 
 COMMANDS: tuple[Command, ...] = (
     Command("serve", "serve", "collect from devices and show where every precinct stands"),
+    Command("order sign", "commands.order_sign", "sign an order profile with a key of one's own"),
     Command("order set", "commands.order_set", "let the ledger work under an order of the court"),
     Command("program build", "programs.build", "build a contest program from blank ballots"),
     Command("program add", "commands.program_add", "take a contest program into the ledger"),

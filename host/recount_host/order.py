@@ -176,6 +176,16 @@ def order_hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
+def order_signers(acts: Iterable[Act]) -> tuple[str, ...]:
+    """Return who signed the order that the ledger works under, each with the fingerprint of the key."""
+    return tuple(
+        f"{signature['name']}, key {hashlib.sha256(bytes.fromhex(signature['public_key'])).hexdigest()[:16]}"
+        for act in acts
+        if act.kind == "order_set"
+        for signature in act.body["signatures"]
+    )
+
+
 def order_text_of(acts: Iterable[Act]) -> str | None:
     """Return the text of the order that the ledger works under, or None before it has one.
 

@@ -255,6 +255,7 @@ class Day:
         self.devices: dict[str, Device] = {}
         self.gaps: list[Gap] = []
         self._folded: dict[str, tuple[int, DeviceFacts]] = {}
+        self._seen: tuple[tuple[object, ...], PrecinctState] | None = None
         self.append("order_set", (CLERK,), order_body(text))
         if program:
             self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for))
@@ -288,8 +289,12 @@ class Day:
         return known[1]
 
     def state(self, precinct: str = "101") -> PrecinctState:
-        """Return a precinct as it is now."""
-        return fold(self.facts(), precinct)
+        """Return a precinct as it is now; folded anew only when something was done."""
+        written = tuple(len(device.records) for device in self.devices.values())
+        mark = (len(self.acts), self.acts[-1], written, tuple(self.gaps), precinct)
+        if self._seen is None or self._seen[0] != mark:
+            self._seen = mark, fold(self.facts(), precinct)
+        return self._seen[1]
 
     def view(self, precinct: str = "101") -> PrecinctView:
         """Return a precinct as it may be shown now."""

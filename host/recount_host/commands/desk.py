@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from recount_host.act import Act, Person
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.errors import BadEntry
@@ -21,6 +23,7 @@ from recount_host.ledger import Gap as LedgerGap
 from recount_host.ledger import Ledger
 from recount_host.ledger.ledger import open_ledger
 from recount_host.order import OrderError, order_hash, order_of, order_text_of, parse_order, read_order_text
+from recount_host.signatures import Signed, read_signatures
 from recount_protocol.records import Record
 
 
@@ -49,17 +52,20 @@ def facts_of(ledger: Ledger) -> Facts:
 def adopt_order(ledger: Ledger, path: Path, by: Sequence[Person] = (Person("host", "host", ""),)) -> None:
     """Let the ledger work under the order in the file at `path`; the same order again changes nothing.
 
-    Raises OrderError when the file does not fit, or when the ledger works under another order.
+    The signatures beside the file, each verified, go into the ledger with it. Raises OrderError when the file
+    does not fit, or when the ledger works under another order; SignatureError.
     """
     text = read_order_text(path)
     try:
         parse_order(text)
     except OrderError as error:
         raise OrderError(f"{path}: {error}") from error
+    signatures = read_signatures(path, Signed("order", text.encode("utf-8")))
     with ledger.deciding() as turn:
         known = order_text_of(turn.acts())
         if known is None:
-            body = {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": []}
+            signed = [msgspec.to_builtins(signature) for signature in signatures]
+            body = {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": signed}
             turn.append("order_set", by, body)
         elif known != text:
             raise OrderError(

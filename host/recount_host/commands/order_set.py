@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recount_host.commands.desk import add_by, add_data, adopt_order, persons
 from recount_host.ledger.ledger import open_ledger
-from recount_host.order import read_order
+from recount_host.order import order_signers, read_order
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -21,5 +21,7 @@ def run(args: argparse.Namespace) -> int:
     read_order(Path(args.order))  # a wrong file must not leave an empty ledger behind
     with open_ledger(Path(args.data), create=True) as ledger:
         adopt_order(ledger, Path(args.order), by)
-    print(f"the ledger in {args.data} works under the order {args.order}")
+        acts = ledger.acts()
+    signers = "; ".join(order_signers(acts)) or "nobody"
+    print(f"the ledger in {args.data} works under the order {args.order}, signed by {signers}")
     return 0

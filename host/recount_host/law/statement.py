@@ -35,6 +35,7 @@ from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.law.precinct_state import PILE_OF_LETTER
 from recount_host.law.states import Event, after
 from recount_host.law.tally import Figures
+from recount_host.order import order_signers
 
 SHORT_CODE_DIGITS = 8
 """Enough to match a sheet of paper with the data; the whole hash stands on the last page."""
@@ -221,6 +222,9 @@ class Statement:
     runs: tuple[RunLine, ...]
     signers: tuple[Signer, ...]
     order_sha256: str
+    order_signed_by: tuple[str, ...]
+    retention: str
+    """How long things are kept, as the order says; nothing is deleted by it."""
     program_sha256: str
     last_act: int
     last_act_sha256: str
@@ -312,12 +316,22 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         runs=_runs(state),
         signers=_signers(state),
         order_sha256=order_act.body["sha256"].hex() if order_act else "",
+        order_signed_by=order_signers(facts.acts),
+        retention=_retention(state),
         program_sha256=state.assignments[0].program.hex() if state.assignments else "",
         last_act=last.n,
         last_act_sha256=act_hash(encode_act(last)).hex(),
         check_total=sum(row.total for row in rows),
     )
     return _with_hash(written)
+
+
+def _retention(state: PrecinctState) -> str:
+    kept = state.order.retention
+    return (
+        f"ballots {kept.ballots_months} months, statements {kept.statements_months} months, and nothing is "
+        f"given away before the {kept.contest_days} days in which the election can be contested are over"
+    )
 
 
 def _number_of(state: PrecinctState, entered: Pass) -> int:

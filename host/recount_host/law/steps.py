@@ -325,8 +325,10 @@ APPLY: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
 
 def _with_agreement(state: PrecinctState, act: Act) -> PrecinctState:
     """Return the state with the hand count done, once two passes agree and I5 (or I6) holds."""
+    if state.state not in (State.RECONCILED, State.HAND_COUNT):
+        return state
     finding = state.hand_finding
-    if state.state not in (State.RECONCILED, State.HAND_COUNT) or finding is None or not finding.holds:
+    if finding is None or not finding.holds:
         return state
     if any(envelopes > counted for counted, envelopes in state.challenged_outcomes.values()):
         return state  # a ballot in an envelope was counted as a vote: it is counted again, as challenged

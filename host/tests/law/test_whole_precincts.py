@@ -281,7 +281,7 @@ class WildDay:
         self.day.gaps[:] = [Gap(self.day.device().id, 900, 901)] if there else []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(DAYS)
 def test_on_a_wild_day_nothing_is_shown_early_and_nothing_is_printed_while_an_identity_is_open(
     steps: list[tuple[Any, ...]],
@@ -326,7 +326,7 @@ def test_on_a_wild_day_nothing_is_shown_early_and_nothing_is_printed_while_an_id
                 raise AssertionError("a statement was written before the hand count agreed and added up")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(DAYS)
 def test_whatever_records_come_later_the_acts_stay_lawful(steps: list[tuple[Any, ...]]) -> None:
     wild = WildDay()
