@@ -43,6 +43,10 @@ throughput: $(ENVIRONMENT)  ## how fast a precinct is scanned, and what the stat
 bench: $(ENVIRONMENT)  ## time and memory of reading a sheet, written to docs/benchmarks.md
 	@$(BIN)/python -m device.tests.classifier.bench
 
+.PHONY: soak-link
+soak-link: $(ENVIRONMENT)  ## a million records over a link that does its worst, each once and in order (SHARE=0.1: a tenth)
+	@$(BIN)/python -m protocol.tests.soak_link --share $(or $(SHARE),1)
+
 .PHONY: lint
 lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
 	@$(BIN)/ruff check --quiet .

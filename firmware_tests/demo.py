@@ -6,6 +6,7 @@ the live page stays up until Ctrl-C. All files lie in a temporary folder and in 
 """
 
 import argparse
+import json
 import shutil
 import signal
 import subprocess
@@ -16,7 +17,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from firmware_tests.day import ANN, BOB, COMMANDS, COORDINATOR, Day, DayError, toml_lines, toml_table
+from firmware_tests.day import (
+    ANN,
+    BOB,
+    COMMANDS,
+    COORDINATOR,
+    Day,
+    DayError,
+    run_host,
+    toml_lines,
+    toml_table,
+)
 from firmware_tests.deck_truth import (
     PILES,
     misplaced,
@@ -95,6 +106,7 @@ def _demo(folder: Path, deck_folder: Path, work: Path, *, once: bool) -> int:
         day.open_host()
         say("live page", day.page)
         found = recount(day, deck, pictures, work / f"statement-{deck.precinct}.pdf")
+        found += verify_evidence(day, work / f"bundle-{deck.precinct}.tar")
         for difference in found:
             say("DIFFERENCE", difference)
         say("result", "everything is as the deck says" if not found else f"differences: {len(found)}")
@@ -252,6 +264,19 @@ def print_statement(
         say("statement", f"{row['name']}: {row['accepted']} + {row['by_hand']} = {row['total']}")
     say("statement", str(path))
     return wrong_statement(deck, printed)
+
+
+def verify_evidence(day: Day, bundle: Path) -> list[str]:
+    """Export the locality's evidence and verify it as a court would; return what does not hold."""
+    bundle.unlink(missing_ok=True)
+    day.does("export", "bundle", str(day.folder / "order.toml"), str(bundle))
+    words = ("verify", str(bundle), "--json")
+    code, out, err = run_host(words)
+    if code not in (0, 1):
+        raise DayError(f"recount-host {' '.join(words)}: {err.strip()}")
+    told = json.loads(out)
+    say("evidence", f"{bundle}: {_in_words(told['checked'])} checked, every picture judged again")
+    return [f"the evidence: {problem['where']}: {problem['what']}" for problem in told["problems"]]
 
 
 def stay(day: Day) -> None:

@@ -29,7 +29,7 @@ MARKS = ("D", "D", "R", "DR", "")
 
 
 @cache
-def program() -> Program:
+def reading_program() -> Program:
     """Return the demonstration's program under the name of the rehearsed order's contest."""
     made = read_sheets.program()
     return make_program("governor", "Governor", 1, made.options, made.styles, made.thresholds)
@@ -47,14 +47,15 @@ class MixedDevice(ReadingDevice):
         self.marks = self._coming.pop(0)
         return super().judge(sheet)
 
-    def open_run(self, run: str, precinct: str, _program: bytes = b"", mode: str = "training") -> None:
+    def open_run(self, run: str, precinct: str, program: bytes = b"", mode: str = "training") -> None:
         """Open a run with the program that really read the sheets."""
-        super().open_run(run, precinct, program().program_hash, mode)
+        del program  # the rehearsed one read nothing
+        super().open_run(run, precinct, reading_program().program_hash, mode)
 
 
 def a_scanned_day(marks: Sequence[str] = MARKS, device: MixedDevice | None = None) -> Day:
     """Return a day whose sheets all went through (this device)."""
-    made = program()
+    made = reading_program()
     day = Day(program=False)
     options = [{"key": o.key, "name": o.name, "write_in": o.write_in} for o in made.options]
     body: dict[str, Any] = {"program": made.program_hash, "contest": made.key, "title": made.title}
@@ -92,9 +93,13 @@ def print_statement_of(day: Day) -> None:
     day.act("statement_printed", BOTH, "101", sha256=sha256(pdf).digest(), **hashes)
 
 
+def no_progress(_what: str, _done: int, _of: int) -> None:
+    """Show nothing."""
+
+
 def fill(ledger: Ledger, day: Day, records: Sequence[tuple[bytes, bytes]] = ()) -> None:
     """Write the whole day into a ledger (of its records only these)."""
-    ledger.add_program(program().program_hash, program().to_bytes())
+    ledger.add_program(reading_program().program_hash, reading_program().to_bytes())
     for act in day.acts:
         ledger.append_act(act.kind, act.by, act.body)
     for device in day.devices.values():
@@ -109,11 +114,11 @@ def export(folder: Path, target: str, day: Day, court: X25519PublicKey | None = 
     times = iter([act.utc for act in day.acts])
     with Ledger(folder / f"{target}.ledger", clock=lambda: next(times, UTC)) as ledger:
         fill(ledger, day)
-        made = export_bundle(ledger, HOST_KEY, folder / target, court, UTC, lambda *_: None)
+        made = export_bundle(ledger, HOST_KEY, folder / target, court, UTC, no_progress)
     return folder / target, made
 
 
 def verified(path: Path, court: X25519PrivateKey | None = None, host: str = "") -> Report:
     """Verify the bundle at `path`."""
     with open_bundle(path, court) as opened:
-        return verify_bundle(opened, host, lambda *_: None)
+        return verify_bundle(opened, host, no_progress)

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.tests.exports.localities import a_finished_day, export, verified
+from host.tests.exports.localities import verified
 from host.tests.exports.tampering import (
+    files_of,
     manifest_of,
     path_of,
     sound_bundle,
@@ -184,7 +185,11 @@ def test_a_chain_file_whose_entry_claims_gigabytes_is_told_of(tmp_path: Path) ->
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    return export(tmp_path, "bundle", a_finished_day())[0]
+    for path, content in files_of(sound_bundle()).items():
+        place = tmp_path / "bundle" / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(content)
+    return tmp_path / "bundle"
 
 
 @pytest.mark.parametrize("path", ["manifest.json", "order.toml", path_of("crops/")])

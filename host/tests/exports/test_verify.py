@@ -17,6 +17,7 @@ from host.tests.exports.localities import (
     a_scanned_day,
     export,
     fill,
+    no_progress,
     verified,
 )
 from host.tests.exports.tampering import (
@@ -255,7 +256,7 @@ def test_records_that_never_came_are_told_of(tmp_path: Path) -> None:
         fill(ledger, day, records[:9] + records[11:])
         path = tmp_path / "gap.tar"
         court = X25519PrivateKey.generate()
-        made = export_bundle(ledger, HOST_KEY, path, court.public_key(), UTC, lambda *_: None)
+        made = export_bundle(ledger, HOST_KEY, path, court.public_key(), UTC, no_progress)
     assert made.missing[0] == "records 10 to 11 of alpha are missing"
     found = verified(path, court).problems
     assert "records 10 to 11 of alpha are missing" in [problem.what for problem in found]

@@ -1,0 +1,29 @@
+"""A short run of `make soak-link`: every record arrives once, in order, in bounded memory."""
+
+import pytest
+
+from protocol.tests.soak_link import QUEUE, Figures, Receiver, SoakFailed, in_memory, over_a_pty, payload_of
+
+
+def test_records_arrive_once_and_in_order_over_a_wire_that_does_everything() -> None:
+    figures = in_memory(10_000, seed=1)
+    assert figures.records == 10_000
+    assert figures.resent > 100
+    assert figures.damaged > 50
+    assert figures.restarts > 0
+    assert figures.most_waiting < 10 * QUEUE
+
+
+@pytest.mark.parametrize(("records", "rate"), [(1_500, 1e-4), (100, 1e-3)])
+def test_micropython_delivers_over_a_pty_that_drops_and_flips(records: int, rate: float) -> None:
+    assert over_a_pty(records, rate, seed=1).records == records
+
+
+@pytest.mark.parametrize(
+    ("payload", "why"),
+    [(payload_of(3), "where 2 is next"), (payload_of(2)[:-1] + b"x", "not the one that was sent")],
+)
+def test_the_soak_would_notice(payload: bytes, why: str) -> None:
+    receiver = Receiver(Figures("test"), last=1)
+    with pytest.raises(SoakFailed, match=why):
+        receiver.take(payload)
