@@ -1,7 +1,6 @@
 """The guides are true: every command in them can be typed, every file read, every text is the panel's."""
 
 import argparse
-import importlib
 import re
 from pathlib import Path
 
@@ -49,7 +48,7 @@ def as_written(template: str) -> str:
 def parse_as_host(given: list[str]) -> argparse.Namespace:
     command = host_cli.find_command(given)
     parser = host_cli.OneLineParser(prog="recount-host")
-    importlib.import_module(f"recount_host.{command.module}").configure(parser)
+    host_cli.implementation(command).configure(parser)
     return parser.parse_args(given[len(command.words.split()) :])
 
 

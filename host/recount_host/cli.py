@@ -97,6 +97,16 @@ def find_command(arguments: Sequence[str]) -> Command:
     raise OperatorError(f"{named}: recount-host --help lists them")
 
 
+def implementation(command: Command) -> Any:
+    """Return what has `configure` and `run` of this command.
+
+    Only the chosen command's module is imported: none waits for, or fails by, another's libraries.
+    """
+    module, _, name = command.module.partition(":")
+    found: Any = importlib.import_module(f"recount_host.{module}")
+    return getattr(found, name) if name else found
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code.
 
@@ -109,10 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         command = find_command(given)
-        # Only the chosen command's module is imported: none waits for, or fails by, another's libraries.
-        module, _, name = command.module.partition(":")
-        found: Any = importlib.import_module(f"recount_host.{module}")
-        found = getattr(found, name) if name else found
+        found = implementation(command)
         parser = OneLineParser(prog=f"recount-host {command.words}", description=found.__doc__)
         found.configure(parser)
         return int(found.run(parser.parse_args(given[len(command.words.split()) :])))
