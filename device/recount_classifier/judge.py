@@ -19,7 +19,7 @@ from recount_classifier.ground import (
     reference_of,
     usual_paper,
 )
-from recount_classifier.lines import Lines, erase, find_lines, meets
+from recount_classifier.lines import Lines, erase, find_lines, meeting
 from recount_classifier.marks import Marks, measure
 from recount_classifier.outlines import against_usual, measure_outlines
 from recount_classifier.places import PRINT_SLACK, Places, places_of, stacked
@@ -218,42 +218,42 @@ def _targets(
     inside = np.where(totals > 0, (in_targets * mine).sum(axis=0) / np.maximum(totals, 1), 1.0)
     shared: NDArray[np.bool_] = mine[owners > 1].sum(axis=0) > 0
     crowded_mm2 = strokes.by_zone(places.halos, count)[owners == 0].sum(axis=0) * MM2
-    encircled = _encircled(style, strokes, mine).tolist()
-    areas = np.array([target.width * target.height for target in style.targets])
-    left, top, right, bottom = style.reference_box
-    columns = (marks.core, marks.ring, marks.halo, marks.cover, marks.spot_px / areas, marks.span, marks.body)
+    x0, y0, right, bottom = style.reference_box
+    corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
+    left, top, width, height = corners.T
+    x, y = left + (width - 1) / 2, top + (height - 1) / 2
+    streak = meeting(lines.down, x, width / 2, y, bottom - y0).tolist()
+    fold = meeting(lines.across, y, height / 2, x, right - x0).tolist()
+    encircled = _encircled(corners, strokes, mine).tolist()
+    spots = marks.spot_px / (width * height)
+    columns = (marks.core, marks.ring, marks.halo, marks.cover, spots, marks.span, marks.body)
     core, ring, halo, cover, spot, span, body = (column.tolist() for column in columns)
     shares, crowds, is_shared = inside.tolist(), crowded_mm2.tolist(), shared.tolist()
-    result: list[TargetMeasure] = []
-    for index, target in enumerate(style.targets):
-        x, y = target.centre[0] - left, target.centre[1] - top
-        result.append(
-            TargetMeasure(
-                core=core[index],
-                ring=ring[index],
-                halo=halo[index],
-                cover=cover[index],
-                spot=spot[index],
-                span=span[index],
-                body=body[index],
-                inside=shares[index],
-                shared=is_shared[index],
-                crowded_mm2=crowds[index],
-                encircled=encircled[index],
-                outline=outlines[index],
-                paper_step=steps[index],
-                streak=meets(lines.down, x, target.width / 2, y, bottom - top),
-                fold=meets(lines.across, y, target.height / 2, x, right - left),
-            )
+    return tuple(
+        TargetMeasure(
+            core=core[index],
+            ring=ring[index],
+            halo=halo[index],
+            cover=cover[index],
+            spot=spot[index],
+            span=span[index],
+            body=body[index],
+            inside=shares[index],
+            shared=is_shared[index],
+            crowded_mm2=crowds[index],
+            encircled=encircled[index],
+            outline=outlines[index],
+            paper_step=steps[index],
+            streak=streak[index],
+            fold=fold[index],
         )
-    return tuple(result)
+        for index in range(count)
+    )
 
 
-def _encircled(style: Style, strokes: Strokes, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _encircled(corners: NDArray[np.float64], strokes: Strokes, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return for each target whether a stroke that does not touch it reaches past it on all four sides."""
     left, top, width, height = (strokes.boxes[:, [n]] * 2 for n in range(4))
-    x0, y0 = style.reference_box[:2]
-    corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
     x, y, wide, high = corners.T
     across = (left < x) & (left + width > x + wide)
     down = (top < y) & (top + height > y + high)

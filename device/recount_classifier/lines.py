@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from recount_classifier.raster import Float, Grey, above, dilated_float, not_above, transposed
 
@@ -147,9 +148,16 @@ def _depth(excess: Grey, line: Line) -> float:
     return float(np.median(around))
 
 
-def meets(lines: tuple[Line, ...], centre: float, half_extent: float, place: float, length: int) -> bool:
-    """Return whether a line comes within two pixels of a target: `centre` across it, `place` along it."""
-    return any(
-        abs(line.at(place, length) - centre) <= half_extent + max(0.0, line.half_width - _EDGE_PX) + 2
-        for line in lines
-    )
+def meeting(
+    lines: tuple[Line, ...],
+    centres: NDArray[np.float64],
+    half_extents: NDArray[np.float64],
+    places: NDArray[np.float64],
+    length: int,
+) -> NDArray[np.bool_]:
+    """Return which targets a line meets within two pixels: `centres` across it, `places` along it."""
+    met = np.zeros(len(centres), np.bool_)
+    for line in lines:
+        away = np.abs(line.middle + line.slope * (places - (length - 1) / 2) - centres)
+        met |= away <= half_extents + max(0.0, line.half_width - _EDGE_PX) + 2
+    return met

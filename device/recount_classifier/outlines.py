@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.marks import zones_of
+from recount_classifier.marks import Zones, zones_of
 
 Stack = NDArray[np.uint8]
 Values = NDArray[np.float32]
@@ -32,6 +32,8 @@ _PALEST_PRINT = 0.7
 class Outlines:
     """The printed outlines of n targets of one size, as the blank has them."""
 
+    inner: tuple[slice, slice]
+    """The rows and columns of a window that outlines lie in; these are the pixels below."""
     weights: Values
     """n x pixels: what each pixel of outline on a sheet is multiplied with, so that the blank's own is 1."""
     sectors: Values
@@ -46,20 +48,20 @@ def outlines_of(ink: Stack, darkest: Stack, target_width: float, target_height: 
     `ink` is the blank's, averaged as a sheet's is; `darkest` the darkest of it round each pixel.
     """
     zones = zones_of(target_width, target_height)
-    inside = np.where(zones.inside, ink, 0).reshape(len(ink), -1)
+    inside = np.where(zones.inside, ink, 0)[:, *zones.inner].reshape(len(ink), -1)
     level = np.clip(inside.max(axis=1) // 2, _LEAST_INK, _STRONG_INK)
     printed = inside >= level[:, None]
-    sectors = _sectors_of(zones.height, zones.width, target_width, target_height)
+    sectors = _sectors_of(zones, target_width, target_height)
     pixels = printed.astype(np.float32) @ sectors
     known = pixels >= _FEWEST_PX
     share = 1 / np.maximum(pixels, 1) @ sectors.T
-    weights = printed * share / np.maximum(darkest.reshape(len(ink), -1), 1)
-    return Outlines(weights.astype(np.float32), sectors, known)
+    weights = printed * share / np.maximum(darkest[:, *zones.inner].reshape(len(ink), -1), 1)
+    return Outlines(zones.inner, weights.astype(np.float32), sectors, known)
 
 
-def _sectors_of(height: int, width: int, target_width: float, target_height: float) -> Values:
-    rows, columns = np.mgrid[0:height, 0:width]
-    turn = np.arctan2((rows - height // 2) / target_height, (columns - width // 2) / target_width)
+def _sectors_of(zones: Zones, target_width: float, target_height: float) -> Values:
+    rows, columns = np.mgrid[zones.inner]
+    turn = np.arctan2((rows - zones.height // 2) / target_height, (columns - zones.width // 2) / target_width)
     sector = ((turn + np.pi) / (2 * np.pi) * _SECTORS).astype(np.intp) % _SECTORS
     return (sector.reshape(-1, 1) == np.arange(_SECTORS)).astype(np.float32)
 
@@ -70,10 +72,17 @@ def measure_outlines(darkest: Stack, outlines: Outlines) -> Values:
     `darkest` is the darkest ink of the sheet round each pixel, so that a little misplacement does not matter.
     Targets without any outline have 1.
     """
-    ink = darkest.reshape(len(darkest), -1) * outlines.weights
-    shares = np.where(outlines.known, ink @ outlines.sectors, np.nan)
-    shares[~outlines.known.any(axis=1)] = 1.0
-    return np.column_stack([np.nanmin(shares, axis=1), np.nanmedian(shares, axis=1)])
+    ink = darkest[:, *outlines.inner].reshape(len(darkest), -1) * outlines.weights
+    # Sectors without outline stand last, as infinitely dark.
+    shares = np.sort(np.where(outlines.known, ink @ outlines.sectors, np.float32(np.inf)), axis=1)
+    count = np.count_nonzero(outlines.known, axis=1)
+    targets = np.arange(len(shares))
+    low, high = (
+        shares[targets, np.maximum(count - 1, 0) // 2],
+        shares[targets, np.minimum(count // 2, _SECTORS - 1)],
+    )
+    measured = np.stack([shares[:, 0], (low + high) / 2], axis=1)
+    return np.where(count[:, None] > 0, measured, np.float32(1.0))
 
 
 def against_usual(measured: Values) -> Values:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from device.tests.classifier.positions import (
     CLEAR_MM,
     CLEAR_SHARE,
+    HIDDEN,
     KIND_NUMBERS,
     KINDS,
     MEANT,
@@ -44,7 +45,7 @@ COUNTED, ASIDE, BLANK = range(3)
 OUTCOMES = ("marked", "set aside", "empty")
 """A target that is marked beyond question, one that people must see, one that is empty beyond question."""
 _SHEETS_AT_ONCE = 40
-_IS_MEANT = np.array([kind in MEANT for kind in KINDS])
+_IS_MEANT = np.array([kind in (*MEANT, HIDDEN) for kind in KINDS])
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +89,12 @@ class Findings:
     def lost_marks(self) -> int:
         """Return how many clear marks were read as empty."""
         return int(self.clear[:, BLANK].sum())
+
+    @property
+    def hidden(self) -> tuple[int, int]:
+        """Return how many marks a dab hid, and how many of them were read as empty."""
+        row = self.table[KIND_NUMBERS[HIDDEN]]
+        return int(row.sum()), int(row[BLANK])
 
     @property
     def is_right(self) -> bool:
@@ -218,6 +225,7 @@ _WORDS = {
     "smear": "erased mark",
     "show_through": "other side's mark",
     "crease": "crease",
+    HIDDEN: "mark under glare or fluid",
     "fold": "fold line",
     "streak": "scan streak",
     "watermark": "watermark",
@@ -253,6 +261,7 @@ def verdict_of(findings: Findings) -> str:
 def page_of(findings: Findings, seconds: float, processes: int, seed: int) -> str:
     """Return the page for docs/, in Markdown."""
     empty = int(findings.table[0].sum())
+    hidden, unseen = findings.hidden
     shapes = ", ".join(shape.name for shape in SHAPES)
     return f"""# Accuracy on drawn ballot positions
 
@@ -266,6 +275,9 @@ least {CLEAR_MM:g} mm wide and {CLEAR_SHARE:.0%} darker than the paper, and goes
 *Marked* and *empty* mean beyond question; all else is set aside for people, who see the paper.
 No wrong vote among {empty:,} bare targets bounds the rate, for positions like these, at {3 / empty:.1e} a
 target (95 %, rule of three).
+A mark under glare or fluid is not clear: its ink is not in the picture. Of {hidden:,} such targets
+{unseen:,} were read as empty ({unseen / max(1, hidden):.2%}); the others gave themselves away, mostly by a
+pale outline.
 
 {table_of(findings)}
 
@@ -276,7 +288,8 @@ less than a fifth of its inside; paper from 205 to 250 and print from 12 to 40 g
 target;
 blur of 0.45 to 0.95 px; noise of 2 to 14 grey levels; uneven light; JPEG of quality 40 to 90 on one sheet in
 seven. Pictures of one bit are not drawn: a mark that their threshold has removed is not in the picture. Marks
-beside a target also reach into its neighbours.
+beside a target also reach into its neighbours. Glare and fluid are bright patches with soft edges, half to
+two and a half times as large as the target, that take 70 to 100 % of the ink in their middle.
 """
 
 

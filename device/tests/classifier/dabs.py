@@ -1,4 +1,4 @@
-"""What hides ink: dabs of correction fluid, worn spots, glare, laid over a picture with soft or hard edges."""
+"""What hides ink: dabs of correction fluid, worn spots, glare, with soft or hard edges."""
 
 from __future__ import annotations
 

@@ -46,11 +46,13 @@ TOUCHES = ("dot", "tick", "resting", "outside")
 """Pen on paper that marks nothing."""
 SMALL = ("dot", "tick")
 DIRT = ("dust", "hair", "smear", "show_through", "crease")
+HIDDEN = "hidden"
+"""A mark under a dab that is bright enough to hide it: glare, correction fluid."""
 ON_SHEETS = ("fold", "streak", "watermark")
 """What runs over many targets of a sheet."""
-DRAWN = (*MEANT, *TOUCHES, *DIRT)
+DRAWN = (*MEANT, *TOUCHES, *DIRT, HIDDEN)
 KINDS = ("nothing", *DRAWN, *ON_SHEETS)
-"""What a target bears. All but MEANT must never be taken for a mark."""
+"""What a target bears. All but MEANT and HIDDEN must never be taken for a mark."""
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 _SHARE_OF_KIND = 0.0215
@@ -180,6 +182,8 @@ class Bank:
     prints: tuple[Grey, ...]
     """The blank as printed, fed and registered: displaced by fractions of a pixel, blurred, paler."""
     marks: dict[str, tuple[Mark, ...]]
+    dabs: tuple[Grey, ...]
+    """What a dab over a target leaves of the ink under it, 0 to 255; the target's middle is its own."""
 
 
 def make_bank(shape: Shape, marks_of_kind: int, prints: int, rng: Chance) -> Bank:
@@ -189,6 +193,7 @@ def make_bank(shape: Shape, marks_of_kind: int, prints: int, rng: Chance) -> Ban
         blank,
         tuple(_printed(blank, rng, is_crooked=n % 25 == 24) for n in range(prints)),
         {kind: tuple(_draw_mark(shape, kind, rng) for _ in range(marks_of_kind)) for kind in DRAWN},
+        tuple(_draw_dab(shape, rng) for _ in range(marks_of_kind)),
     )
 
 
@@ -228,12 +233,25 @@ def any_pen(rng: Chance, widest_mm: float = 1.6, palest: float = 190) -> Pen:
 def _draw_mark(shape: Shape, kind: str, rng: Chance) -> Mark:
     if kind in DIRT:
         return _DIRT[kind](shape, rng)
+    if kind == HIDDEN:
+        kind = MEANT[int(rng.integers(len(MEANT)))]
     if kind in MEANT:
         return _voters_mark(shape, kind, any_pen(rng), rng)
     while True:
         mark = _voters_mark(shape, kind, any_pen(rng, widest_mm=0.8), rng)
         if kind not in SMALL or _is_touch(shape, mark):
             return mark
+
+
+def _draw_dab(shape: Shape, rng: Chance) -> Grey:
+    """Return a dab with a soft edge, half to two and a half times as large as the target, near its middle."""
+    size, strength, hardness = rng.uniform(0.5, 2.5), rng.uniform(0.7, 1.0), rng.choice([1.0, 1.0, 2.0])
+    wide, high = round(shape.width), round(shape.height)
+    rows, columns = np.mgrid[-high : high + 1, -wide : wide + 1].astype(np.float32)
+    x, y = rng.normal(0, 0.06 * shape.width, 2)
+    reach_x, reach_y = 0.8 * size * shape.width, 0.8 * size * shape.height
+    distance = ((columns - x) / reach_x) ** 2 + ((rows - y) / reach_y) ** 2
+    return np.round(255 - 255 * strength * np.exp(-(distance**hardness))).astype(np.uint8)
 
 
 def _voters_mark(shape: Shape, kind: str, pen: Pen, rng: Chance) -> Mark:
@@ -410,6 +428,8 @@ def _put_marks(flat: Grey, bank: Bank, rng: Chance) -> tuple[NDArray[np.uint8], 
         mark = marks[int(which[index] * len(marks))]
         x, y = centres[index]
         _lay(flat, mark.pixels, round(x + 0.5) + mark.left, round(y + 0.5) + mark.top)
+        if kind == HIDDEN:
+            _lay_over(flat, bank.dabs[int(which[index] * len(bank.dabs))], round(x), round(y))
         kinds[index] = KIND_NUMBERS[kind]
         depths[index] = mark.depth if mark.is_wide and kind in MEANT else 0.0
     return kinds, depths
@@ -422,6 +442,14 @@ def _lay(flat: Grey, pixels: Grey, left: int, top: int) -> None:
     if y0 < y1 and x0 < x1:
         region = flat[y0:y1, x0:x1]
         np.minimum(region, pixels[y0 - top : y1 - top, x0 - left : x1 - left], out=region)
+
+
+def _lay_over(flat: Grey, left_over: Grey, x: int, y: int) -> None:
+    """Let a dab's middle lie at (x, y), in place. Every dab fits the ground round every target."""
+    high, wide = left_over.shape
+    region = flat[y - high // 2 : y + high // 2 + 1, x - wide // 2 : x + wide // 2 + 1]
+    left = left_over[: region.shape[0], : region.shape[1]]
+    region[:] = 255 - np.asarray(cv2.multiply(255 - region, left, scale=1 / 255), np.uint8)
 
 
 def _compressed(flat: Grey, quality: int) -> Grey:
