@@ -250,7 +250,7 @@ def _in_words(numbers: Mapping[str, int]) -> str:
 def print_statement(
     day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequence[str]]], path: Path
 ) -> list[str]:
-    """Let both officials decide every ballot put aside and print the statement; return its differences."""
+    """Let both officials decide what was put aside, print the statement, sign; return its differences."""
     precinct = deck.precinct
     find = people_find(deck, piles)
     day.count(precinct, "p", 0)
@@ -259,10 +259,15 @@ def print_statement(
     say("people", f"both officials decide the ballots put aside: {_in_words(find.outcomes)}")
     say("people", f"not accepted because they lack the contest: o = {find.without_contest}")
     say("hand count", told["hand_count"])
+    for official in (ANN, BOB):
+        day.does("challenge", "call", precinct, "no-further-question", "--by", official)
+    say("people", "both officials have no further question about a ballot")
     printed = day.does("statement", precinct, "-o", str(path), "--by", ANN, "--by", BOB)
     for row in (*printed["parties"], *printed["others"]):
         say("statement", f"{row['name']}: {row['accepted']} + {row['by_hand']} = {row['total']}")
     say("statement", str(path))
+    concluded = day.does("conclude", precinct, "--by", ANN, "--by", BOB)
+    say("people", f"both officials signed: the precinct is {concluded['state']}")
     return wrong_statement(deck, printed)
 
 
