@@ -34,6 +34,7 @@ from recount_classifier.raster import (
     ones,
     opened,
     resized,
+    solved,
 )
 from recount_classifier.registration import Registration, SheetMap, level_for, median, sample
 
@@ -114,7 +115,7 @@ def usual_paper(envelope: Grey, black: float) -> NDArray[np.float32]:
             break
         used = (terms * fair[:, None]).T
         # Held very lightly where all of the fair ground lies in one line.
-        plane = np.linalg.solve(used @ terms + _STEADY, used @ values)
+        plane = solved(used @ terms + _STEADY, used @ values[:, None]).ravel()
         fair = np.abs(values - terms @ plane) < reach
     height, width = envelope.shape
     across = plane[0] + plane[1] * np.arange(width)

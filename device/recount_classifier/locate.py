@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from recount_classifier.reasons import fate_of
 from recount_classifier.registration import (
     Coarse,
     Fit,
+    Search,
     SheetMap,
     Votes,
     fit,
@@ -123,25 +125,34 @@ def _make_view(pyramid: Pyramid, guess: Guess) -> tuple[Grey, Matrix]:
     return low, matrix
 
 
-def _guesses(page: Grey, width: int, height: int) -> tuple[list[Guess], list[Guess]]:
-    """Return the likely and the possible ways a page of working size width x height lies in the picture."""
-    rows, columns = page.shape
+def _likely(page: Grey, width: int, height: int) -> list[Guess]:
+    """Return the likely ways a page of working size width x height fills the picture."""
     likely: list[Guess] = []
-    scales: list[float] = []
-    for quarters, (across, down) in ((0, (columns, rows)), (1, (rows, columns))):
+    for quarters, across, down in _lying(page):
         by_width, by_height = across / width, down / height
         if abs(by_width / by_height - 1) < 0.06:
             scale = _snapped((by_width * by_height) ** 0.5)
             likely += [Guess(scale, quarters), Guess(scale, quarters + 2)]
-            scales.append(scale)
+    return likely
+
+
+def _possible(page: Grey, width: int, height: int) -> list[Guess]:
+    """Return every way such a page may lie in the picture, also with more or less than it in the picture."""
+    scales = [guess.scale for guess in _likely(page, width, height)]
     possible: list[Guess] = []
-    for quarters, (across, down) in ((0, (columns, rows)), (1, (rows, columns))):
+    for quarters, across, down in _lying(page):
         fitting = min(across / width, down / height)
         known = [dpi / WORKING_DPI for dpi in KNOWN_DPI if 0.5 < dpi / WORKING_DPI / fitting < 1.12]
         for scale in dict.fromkeys([*scales, *known, _snapped(fitting), fitting * 0.9]):
             possible += [Guess(scale, quarters + half, skew) for skew in _TURNS for half in (0, 2)]
     possible.sort(key=lambda g: (abs(g.skew_deg), g.quarters % 2))
-    return likely, possible
+    return possible
+
+
+def _lying(page: Grey) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Return (quarter turns, extent across, extent down) of a picture that lies upright or on its side."""
+    rows, columns = page.shape
+    return (0, columns, rows), (1, rows, columns)
 
 
 def _snapped(scale: float) -> float:
@@ -194,28 +205,29 @@ def _place(
     return coarse, matrix
 
 
-def _searches(pages: Sequence[Page], style: Style) -> Iterator[list[tuple[int, Guess, int | None]]]:
+_Rung = list[tuple[int, Guess, int | None]]
+
+
+def _searches(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
     """Yield rungs of (side, guess, search): the usual first, then everywhere, then every scale and skew."""
-    likely: list[tuple[int, Guess]] = []
-    possible: list[tuple[int, Guess]] = []
-    for index, page in enumerate(pages):
-        near, far = _guesses(page.image, style.width, style.height)
-        likely += [(index, guess) for guess in near]
-        possible += [(index, guess) for guess in far]
+    sides = list(enumerate(pages))
+    likely = [(i, guess) for i, page in sides for guess in _likely(page.image, style.width, style.height)]
     for index, guess in likely:
         yield [(index, guess, ANCHOR_SEARCH)]
     yield [(index, guess, None) for index, guess in likely]
+    possible = [(i, guess) for i, page in sides for guess in _possible(page.image, style.width, style.height)]
     yield [(index, guess, None) for index, guess in possible if guess.skew_deg == 0]
     yield [(index, guess, None) for index, guess in possible if guess.skew_deg != 0]
 
 
 def _rungs(pages: Sequence[Page], program: Program) -> Iterator[list[Placement]]:
     """Yield what is found on each rung of the search, best first; rungs that find nothing are passed over."""
-    searches = [list(_searches(pages, style)) for style in program.styles]
-    for rung in range(max((len(one) for one in searches), default=0)):
+    ladders = (_searches(pages, style) for style in program.styles)
+    nothing: _Rung = []
+    for rungs in zip_longest(*ladders, fillvalue=nothing):
         found: list[Placement] = []
-        for style, rungs in zip(program.styles, searches, strict=True):
-            for side_index, guess, search in rungs[rung] if rung < len(rungs) else ():
+        for style, rung in zip(program.styles, rungs, strict=True):
+            for side_index, guess, search in rung:
                 placed = _place(
                     pages[side_index], 0, style.paths[0].anchors, guess, search, program.thresholds
                 )
@@ -249,10 +261,10 @@ def _bears_it(page: Page, program: Program) -> bool:
     """Return whether the other side bears the contest too: no sheet does, two that lie back to back do."""
     limits = program.thresholds
     for style in program.styles:
-        for guess in _guesses(page.image, style.width, style.height)[0]:
+        for guess in _likely(page.image, style.width, style.height):
             placed = _place(page, 0, style.paths[0].anchors, guess, ANCHOR_SEARCH, limits)
-            refined = _refine(page, 0, style, placed[1], limits) if placed is not None else None
-            if refined is not None and not prove(style, program, refined.votes, refined.fit, {}):
+            refined = _refine(page, style, (placed[1],), limits) if placed is not None else None
+            if refined is not None and not prove(style, program, refined[0].votes, refined[0].fit, {}):
                 return True
     return False
 
@@ -296,8 +308,8 @@ def _is_mirrored(page: Page, style: Style, guess: Guess, program: Program) -> bo
     placed = _place(page, 0, style.paths[0].anchors, flipped, None, program.thresholds)
     if placed is None:
         return False
-    refined = _refine(page, 0, style, placed[1], program.thresholds)
-    return refined is not None and not prove(style, program, refined.votes, refined.fit, {})
+    refined = _refine(page, style, (placed[1],), program.thresholds)
+    return refined is not None and not prove(style, program, refined[0].votes, refined[0].fit, {})
 
 
 def _refused(reason: str, gates: dict[str, float]) -> Refusal:
@@ -311,17 +323,15 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
         "anchors": placement.coarse.share,
         "anchor_match": placement.coarse.match,
     }
-    first = _refine(page, 0, style, placement.matrix, limits)
-    if first is None:
-        return _refused("distorted", gates)
     # The first path tells the second where to look, not what to find: its anchors are its own.
     anchors = style.paths[1].anchors
     second_place = _place(page, 1, anchors, placement.guess, ANCHOR_SEARCH, limits, placement.matrix)
     if second_place is None:
         return _refused("distorted", gates)
-    second = _refine(page, 1, style, second_place[1], limits)
-    if second is None:
+    refined = _refine(page, style, (placement.matrix, second_place[1]), limits)
+    if refined is None:
         return _refused("distorted", gates)
+    first, second = refined
     gates["anchors_2"] = second_place[0].share
     gates["scale"] = first.sheet_map.scale
     reasons = prove(style, program, first.votes, first.fit, gates)
@@ -359,22 +369,33 @@ class Refined:
         return self.fit.sheet_map
 
 
-def _refine(page: Page, start: int, style: Style, matrix: Matrix, limits: Thresholds) -> Refined | None:
-    path = style.paths[start]
-    pyramid = page.pyramid(start)
-    prior = SheetMap(from_affine(matrix, style.frame), style.frame)
-    middle = None
-    for search in (LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH):
-        votes = look_for(pyramid, prior, path.landmarks, LANDMARK_LEVEL, search)
-        candidate = fit(votes, prior, limits.landmark_match, tolerance_px=3.0, second_order=0.05)
-        agreeing = (candidate.distances < 6.0) & (votes.scores >= limits.landmark_match)
-        if float(agreeing.mean()) >= limits.landmark_share:
-            middle = candidate.sheet_map
+def _refine(page: Page, style: Style, matrices: Sequence[Matrix], limits: Thresholds) -> list[Refined] | None:
+    """Return the registrations of the first path, or of both, at the contest; None if one is not found."""
+    paths = style.paths[: len(matrices)]
+    pyramids = [page.pyramid(start) for start in range(len(matrices))]
+    maps = [SheetMap(from_affine(matrix, style.frame), style.frame) for matrix in matrices]
+    wanting = list(range(len(matrices)))
+    for reach in (LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH):
+        searches = [Search(pyramids[start], maps[start], paths[start].landmarks) for start in wanting]
+        for start, votes in zip(tuple(wanting), look_for(searches, LANDMARK_LEVEL, reach), strict=True):
+            found = fit(votes, maps[start], limits.landmark_match, tolerance_px=3.0, second_order=0.05)
+            agreeing = (found.distances < 6.0) & (votes.scores >= limits.landmark_match)
+            if float(agreeing.mean()) >= limits.landmark_share:
+                maps[start] = found.sheet_map
+                wanting.remove(start)
+        if not wanting:
             break
-    if middle is None:
+    if wanting:
         return None
-    votes = look_for(pyramid, middle, path.details, 0, DETAIL_SEARCH)
-    return Refined(votes, fit(votes, middle, limits.landmark_match))
+    searches = [
+        Search(pyramid, sheet_map, path.details)
+        for pyramid, sheet_map, path in zip(pyramids, maps, paths, strict=True)
+    ]
+    votes = look_for(searches, 0, DETAIL_SEARCH)
+    return [
+        Refined(one, fit(one, sheet_map, limits.landmark_match))
+        for one, sheet_map in zip(votes, maps, strict=True)
+    ]
 
 
 # -- what a sheet is that bears none of the styles -----------------------------------------------------------
@@ -392,8 +413,8 @@ def _unknown(pages: Sequence[Page], program: Program) -> Refusal:
         return _refused("blank_paper", gates)
     for style in program.styles:
         for page in pages:
-            likely, possible = _guesses(page.image, style.width, style.height)
-            for guess in likely or [one for one in possible if one.skew_deg == 0]:
+            size = (page.image, style.width, style.height)
+            for guess in _likely(*size) or [one for one in _possible(*size) if one.skew_deg == 0]:
                 if style.other_side and _place(page, 0, style.other_side, guess, None, program.thresholds):
                     return _refused("wrong_side", gates)
                 if _is_mirrored(page, style, guess, program):

@@ -126,14 +126,12 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
         return spot, span, body
     # The windows' inner parts lie below each other in one picture, parted so that nothing joins across.
     rows, columns = zones.inner
-    around = ((0, 0), (_PARTED_PX, _PARTED_PX), (_PARTED_PX, _PARTED_PX))
-    masks = np.pad(_windows(inside[some], zones)[:, rows, columns], around)
+    masks = _parted(_windows(inside[some], zones)[:, rows, columns])
     pitch = masks.shape[1]
     column = masks.reshape(-1, masks.shape[2])
-    whole = np.pad(_windows(inked[some], zones)[:, _grown(rows), _grown(columns)], around)
+    whole = _parted(_windows(inked[some], zones)[:, _grown(rows), _grown(columns)])
     thick = eroded(whole.reshape(-1, whole.shape[2]), ones(3, 3)).reshape(whole.shape)
-    thick = thick[:, 1:-1, 1:-1] & masks
-    body[some] = thick.sum(axis=(1, 2)) / masks.sum(axis=(1, 2))
+    body[some] = _pixels(thick[:, 1:-1, 1:-1] & masks) / _pixels(masks)
     # Gaps that the printed outline tears into a stroke are bridged.
     labels, stats = components(closed(column, ones(5, 5)))
     areas = np.bincount(labels[column > 0], minlength=len(stats))[1:]
@@ -146,6 +144,18 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
 
 def _windows(flat: NDArray[np.bool_], zones: Zones) -> Stack:
     return flat.reshape(-1, zones.height, zones.width).view(np.uint8)
+
+
+def _parted(windows: Stack) -> Stack:
+    """Return the windows with empty ground round each."""
+    count, height, width = windows.shape
+    parted = np.zeros((count, height + 2 * _PARTED_PX, width + 2 * _PARTED_PX), np.uint8)
+    parted[:, _PARTED_PX:-_PARTED_PX, _PARTED_PX:-_PARTED_PX] = windows
+    return parted
+
+
+def _pixels(masks: Stack) -> NDArray[np.intp]:
+    return np.count_nonzero(masks.reshape(len(masks), -1), axis=1)
 
 
 def _grown(part: slice) -> slice:

@@ -101,11 +101,12 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
     darkest = dilated(ink, PRINT_SLACK)
     sizes: list[Size] = []
     for (width, height), indices in members.items():
-        grounds = (
-            stacked(ground, [windows[i] for i in indices], width, height) for ground in (free, ink, darkest)
+        places = [windows[i] for i in indices]
+        open_ground, print_ground, darkest_ground = (
+            stacked(ground, places, width, height) for ground in (free, ink, darkest)
         )
-        open_ground, *printed = grounds
-        room, outlines = open_pixels(open_ground, width, height), outlines_of(*printed, width, height)
+        room = open_pixels(open_ground, width, height)
+        outlines = outlines_of(print_ground, darkest_ground, width, height)
         sizes.append(Size(width, height, tuple(indices), room, outlines))
     return tuple(sizes)
 

@@ -141,6 +141,12 @@ def row_sums(picture: Grey) -> NDArray[np.int32]:
     return cast("NDArray[np.int32]", cv2.reduce(picture, 1, cv2.REDUCE_SUM, dtype=cv2.CV_32S)).ravel()
 
 
+def solved(matrix: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what a symmetric positive matrix must be multiplied with to give `values` (its columns)."""
+    _, solution = cv2.solve(matrix, values, flags=cv2.DECOMP_CHOLESKY)
+    return cast("NDArray[np.float64]", solution)
+
+
 def grey_counts(picture: Grey) -> NDArray[np.int64]:
     """Return how many pixels have each of the 256 greys."""
     counts = cv2.calcHist([picture], [0], None, [256], [0, 256])

@@ -17,9 +17,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from recount_classifier.matching import NO_PLACE, Bank, bank_of, find, peaks
-from recount_classifier.program import ANCHOR_SEARCH, Patch
+from recount_classifier.program import STYLES_KEPT, Patch
 from recount_classifier.pyramid import Matrix, Pyramid
-from recount_classifier.raster import Grey, warp_into
+from recount_classifier.raster import Grey, solved, warp_into
 
 Points = NDArray[np.float64]
 Registration = tuple[float, ...]
@@ -29,6 +29,7 @@ TERMS = 6
 _SECOND_ORDER_STIFFNESS = 0.15
 """Ridge on the second-order terms, in patches: with ten patches they follow the paper, with four hardly."""
 _FIRST_ORDER_STIFFNESS = 0.01
+_STEADY = np.diag((1e-9, 1e-9, 1e-9))
 _OUTLIER_PX = 1.5
 """Distance at which a patch's vote begins to fade."""
 
@@ -54,7 +55,7 @@ class Coarse:
 
 
 def locate_anchors(
-    low: Grey, anchors: Sequence[Patch], search: int | None, expected: Matrix | None = None
+    low: Grey, anchors: tuple[Patch, ...], search: int | None, expected: Matrix | None = None
 ) -> Coarse | None:
     """Place the page by its anchors in the 1/16 picture `low`.
 
@@ -63,64 +64,63 @@ def locate_anchors(
     (every pair proposes a similarity). The result's matrix takes 1/16 coordinates of the blank to those of
     `low`.
     """
-    seen: list[tuple[Points, Points, Points]] = []
-    for members, bank in banks_of(tuple(anchors), ANCHOR_SEARCH if search is None else search):
-        group = [anchors[index] for index in members]
-        corners = np.array([(anchor.left, anchor.top) for anchor in group], np.float64)
-        if search is None:
-            open_, found, scores = _everywhere(low, group)
-        else:
-            start = corners
-            if expected is not None:
-                start = (corners + bank.middle) @ expected[:2, :2].T + expected[:2, 2] - bank.middle
-            open_, found, scores = _close_to(low, bank, np.round(start).astype(np.intp))
-        seen.append(
-            (corners[open_] + bank.middle, found[open_] + bank.middle, np.maximum(scores[open_], 0.0))
-        )
-    if not seen or sum(len(scores) for _, _, scores in seen) < 4:
+    if search is None:
+        seen = [_everywhere(low, anchors)]
+    else:
+        seen = [_close_to(low, some, expected) for some in anchor_banks(anchors, search)]
+    if sum(len(scores) for _, _, scores in seen) < 4:
         return None
     reference, goal, weights = (np.concatenate(parts) for parts in zip(*seen, strict=True))
-    return _consensus(reference, goal, weights, len(anchors))
+    return _consensus(reference, goal, np.maximum(weights, 0.0), len(anchors))
 
 
-def _everywhere(low: Grey, anchors: Sequence[Patch]) -> tuple[NDArray[np.bool_], Points, Points]:
-    """Return which anchors fit in the picture, where in it they are most alike, and how much."""
-    open_, found, scores = (
-        np.zeros(len(anchors), np.bool_),
-        np.zeros((len(anchors), 2)),
-        np.zeros(len(anchors)),
-    )
-    for index, anchor in enumerate(anchors):
+Seen = tuple[Points, Points, Points]
+"""The middles of some anchors on the blank, where they were found, and how well."""
+
+
+def _everywhere(low: Grey, anchors: Sequence[Patch]) -> Seen:
+    """Look for anchors in the whole picture; those that do not fit in it are left out."""
+    found: list[tuple[float, float, float, float, float]] = []
+    for anchor in anchors:
         height, width = anchor.pixels.shape
         if low.shape[0] >= height + 2 and low.shape[1] >= width + 2:
-            x, y, scores[index] = find(low, anchor.pixels)
-            open_[index], found[index] = True, (x, y)
-    return open_, found, scores
+            half_x, half_y = (width - 1) / 2, (height - 1) / 2
+            x, y, score = find(low, anchor.pixels)
+            found.append((anchor.left + half_x, anchor.top + half_y, x + half_x, y + half_y, score))
+    table = np.array(found).reshape(-1, 5)
+    return table[:, :2], table[:, 2:4], table[:, 4]
 
 
-def _close_to(low: Grey, bank: Bank, corners: NDArray[np.intp]) -> tuple[NDArray[np.bool_], Points, Points]:
-    """Return which of a bank's patches have room close to their corners, where they lie, and how well."""
+def _close_to(low: Grey, some: Banked, expected: Matrix | None) -> Seen:
+    """Look for anchors of one size close to where they are expected; those without room are left out."""
+    bank, middles = some.bank, some.middles
     height, width = low.shape
     high, wide = bank.window
-    margin_y, margin_x = bank.window
-    # Ground off the picture is only there to be left out again.
-    ground = np.pad(low, ((margin_y, high), (margin_x, wide)))
-    first = corners - bank.places // 2
+    corners = middles - bank.middle
+    if expected is not None:
+        corners = middles @ expected[:2, :2].T + expected[:2, 2] - bank.middle
+    first = np.round(corners).astype(np.intp) - bank.places // 2
     limit = np.array([width - bank.width, height - bank.height])
     room = np.minimum(limit, first + bank.places - 1) - np.maximum(0, first)
     open_ = room.min(axis=1) >= 2
-    margin, last = np.array([margin_x, margin_y]), np.array([width, height])
+    # Ground off the picture is only there to be left out again.
+    ground = np.zeros((height + 2 * high, width + 2 * wide), np.uint8)
+    ground[high : high + height, wide : wide + width] = low
+    margin, last = np.array([wide, high]), np.array([width, height])
     at = np.clip(first + margin, 0, last + margin)
     windows = sliding_window_view(ground, (high, wide))[at[:, 1], at[:, 0]]
     scores = bank.scores(windows)
-    steps = np.arange(bank.places)
-    across, down = first[:, :1] + steps, first[:, 1:] + steps
-    off_x = (across < 0) | (across > limit[0])
-    off_y = (down < 0) | (down > limit[1])
-    if off_x.any() or off_y.any():
+    if (first < 0).any() or (first + bank.places - 1 > limit).any():
+        steps = np.arange(bank.places)
+        across, down = first[:, :1] + steps, first[:, 1:] + steps
+        off_x = (across < 0) | (across > limit[0])
+        off_y = (down < 0) | (down > limit[1])
         scores[off_x[:, None, :] | off_y[:, :, None]] = NO_PLACE
     x, y, best = peaks(scores)
-    return open_, first + np.column_stack([x, y]), best
+    found = first + _points(x, y) + bank.middle
+    if open_.all():
+        return middles, found, best
+    return middles[open_], found[open_], best[open_]
 
 
 def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -> Coarse | None:
@@ -151,6 +151,10 @@ def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -
     return Coarse(matrix, int(inliers.sum()), anchors, median(scores[inliers]))
 
 
+def _points(x: Points, y: Points) -> Points:
+    return np.stack([x, y], axis=1)
+
+
 def _complex(points: Points) -> NDArray[np.complex128]:
     return points[:, 0] + 1j * points[:, 1]
 
@@ -174,10 +178,10 @@ def _fit_affine(source: Points, goal: Points, weights: Points) -> Points:
     rows[:, :2], rows[:, 2] = source - middle, 1.0
     weighted = rows * (weights * weights)[:, None]
     # Held very lightly where all anchors stand in one line.
-    normal = weighted.T @ rows + np.diag((1e-9, 1e-9, 1e-9))
-    solution = np.linalg.solve(normal, weighted.T @ goal).T
+    normal = weighted.T @ rows + _STEADY
+    solution = solved(normal, weighted.T @ goal).T
     solution[:, 2] -= solution[:, :2] @ middle
-    return solution.astype(np.float64, copy=False)
+    return solution
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +191,8 @@ class Votes:
     source: Points
     goal: Points
     scores: Points
-    windows: Mapping[int, Grey]
-    """By patch, the ground it was searched in, as the blank lies."""
+    windows: tuple[Grey, ...]
+    """The ground each patch was searched in, as the blank lies."""
     offsets: Points
     """Where in its window each patch lay, minus where it was expected."""
 
@@ -301,61 +305,115 @@ def level_for(pyramid: Pyramid, step: float, scale: float) -> int:
     return level
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Banked:
+    """Patches of one size prepared for searching, and which of all the patches they are."""
+
+    members: list[int]
+    middles: Points
+    """On the blank, in pixels of the patches' level."""
+    bank: Bank
+
+
 @lru_cache(maxsize=64)
-def banks_of(patches: tuple[Patch, ...], search: int) -> tuple[tuple[list[int], Bank], ...]:
-    """Return the patches prepared for searching, those of one size together with their indices."""
+def anchor_banks(anchors: tuple[Patch, ...], search: int) -> tuple[Banked, ...]:
+    """Return anchors prepared for searching. They are small, and a sheet is compared with every style's."""
+    return _banked(anchors, search)
+
+
+@lru_cache(maxsize=3 * STYLES_KEPT)
+def _banks_of(patches: tuple[Patch, ...], search: int) -> tuple[Banked, ...]:
+    return _banked(patches, search)
+
+
+def _banked(patches: tuple[Patch, ...], search: int) -> tuple[Banked, ...]:
+    """Return the patches prepared for searching, those of one size together."""
     sizes: dict[tuple[int, ...], list[int]] = {}
     for index, patch in enumerate(patches):
         sizes.setdefault(patch.pixels.shape, []).append(index)
-    return tuple(
-        (members, bank_of([patches[index].pixels for index in members], 2 * search + 1))
-        for members in sizes.values()
-    )
-
-
-def look_for(
-    pyramid: Pyramid, sheet_map: SheetMap, patches: tuple[Patch, ...], patch_level: int, search: int
-) -> Votes:
-    """Search each patch `search` pixels of its level around where `sheet_map` puts it."""
-    step = float(1 << patch_level)
-    count = len(patches)
-    source, goal = np.empty((count, 2)), np.empty((count, 2))
-    scores, offsets = np.empty(count), np.empty((count, 2))
-    windows: dict[int, Grey] = {}
-    for members, bank in banks_of(patches, search):
+    groups: list[Banked] = []
+    for members in sizes.values():
+        bank = bank_of([patches[index].pixels for index in members], 2 * search + 1)
         corners = np.array([(patches[index].left, patches[index].top) for index in members], np.float64)
-        middles = (corners + bank.middle) * step + (step - 1) / 2
-        places, affines = sheet_map.local_affines(middles)
-        stack = _windows(pyramid, sheet_map.scale, places, affines, bank.window, step)
+        groups.append(Banked(members, corners + bank.middle, bank))
+    return tuple(groups)
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What one registration looks for: its patches, on its pyramid, close to where its map puts them."""
+
+    pyramid: Pyramid
+    sheet_map: SheetMap
+    patches: tuple[Patch, ...]
+
+
+def look_for(searches: Sequence[Search], patch_level: int, reach: int) -> list[Votes]:
+    """Search each patch `reach` pixels of its level around where its registration's map puts it.
+
+    The registrations' patches are searched in one go, which costs less, each in the ground of its own
+    pyramid: nothing of one is used for another.
+    """
+    step = float(1 << patch_level)
+    owners = [search for search in searches for _ in search.patches]
+    patches = tuple(patch for search in searches for patch in search.patches)
+    count = len(patches)
+    source, goal, offsets = np.empty((count, 2)), np.empty((count, 2)), np.empty((count, 2))
+    scores, windows = np.empty(count), dict[int, Grey]()
+    for group in _banks_of(patches, reach):
+        members, bank = group.members, group.bank
+        middles = group.middles * step + (step - 1) / 2
+        high, wide = bank.window
+        stack = np.empty((len(members), high, wide), np.uint8)
+        half = np.array([(wide - 1) / 2, (high - 1) / 2])
+        places, affines = np.empty((len(members), 2)), np.empty((len(members), 2, 2))
+        for search in searches:
+            own = [row for row, index in enumerate(members) if owners[index] is search]
+            if not own:
+                continue
+            part = slice(own[0], own[-1] + 1)
+            places[part], affines[part] = search.sheet_map.local_affines(middles[part])
+            _fill_windows(stack[part], search, places[part], affines[part], half, step)
         x, y, scores[members] = bank.find(stack)
-        away = np.column_stack([x - search, y - search]) * step
+        away = (_points(x, y) - reach) * step
         source[members], offsets[members] = middles, away
         goal[members] = places + (affines @ away[:, :, None])[:, :, 0]
         windows.update(zip(members, stack, strict=True))
-    return Votes(source, goal, scores, windows, offsets)
+    return _parted(searches, source, goal, scores, offsets, windows)
 
 
-def _windows(
-    pyramid: Pyramid,
-    sheet_scale: float,
-    middles: Points,
-    affines: Points,
-    window: tuple[int, int],
-    step: float,
-) -> NDArray[np.uint8]:
-    """Return the sheet's ground round these points of the sheet, as the blank lies."""
-    level = level_for(pyramid, step, sheet_scale)
-    factor, offset = pyramid.to_page(level)
-    high, wide = window
+def _fill_windows(
+    stack: NDArray[np.uint8], search: Search, middles: Points, affines: Points, half: Points, step: float
+) -> None:
+    """Fill a stack with the sheet's ground round these points of the sheet, as the blank lies."""
+    level = level_for(search.pyramid, step, search.sheet_map.scale)
+    factor, offset = search.pyramid.to_page(level)
     matrices = np.empty((len(middles), 2, 3))
     matrices[:, :, :2] = affines * (step / factor)
-    half = np.array([(wide - 1) / 2, (high - 1) / 2])
     matrices[:, :, 2] = (middles - offset) / factor - matrices[:, :, :2] @ half
-    stack = np.empty((len(middles), high, wide), np.uint8)
-    ground = pyramid.levels[level]
+    ground = search.pyramid.levels[level]
     for place, matrix in zip(stack, matrices, strict=True):
         warp_into(place, ground, matrix)
-    return stack
+
+
+def _parted(
+    searches: Sequence[Search],
+    source: Points,
+    goal: Points,
+    scores: Points,
+    offsets: Points,
+    windows: Mapping[int, Grey],
+) -> list[Votes]:
+    """Return for each search its own votes of all the patches'."""
+    votes: list[Votes] = []
+    start = 0
+    for search in searches:
+        end = start + len(search.patches)
+        part = slice(start, end)
+        own = tuple(windows[index] for index in range(start, end))
+        votes.append(Votes(source[part], goal[part], scores[part], own, offsets[part]))
+        start = end
+    return votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,15 +443,16 @@ def fit(
     """
     _, _, a, b, c, d = prior.local_affine(prior.frame[0], prior.frame[1])
     turn = np.array([[a, b], [c, d]])
+    back = np.array([[d, -c], [-b, a]]) / (a * d - b * c)
     terms = _terms(votes.source, prior.frame)
-    wanted = (votes.goal - terms @ np.array(prior.coefficients).reshape(2, TERMS).T) @ np.linalg.inv(turn).T
+    wanted = (votes.goal - terms @ np.array(prior.coefficients).reshape(2, TERMS).T) @ back
     strength = np.where(votes.scores >= lowest, np.maximum(votes.scores, 0.0) ** 2, 0.0)
     ridge = np.diag([1e-6, first_order, first_order, second_order, second_order, second_order])
     correction = np.zeros((TERMS, 2))
     use = strength > 0
     if use.any():
         correction[0] = median(wanted[use, 0]), median(wanted[use, 1])
-    placed = np.broadcast_to(correction[0], wanted.shape)
+    placed = np.zeros(wanted.shape) + correction[0]
     distance = _lengths(wanted - placed)
     widest = max(4.0 * tolerance_px, 3.0 * median(distance))
     for reach in (widest, 3.0 * tolerance_px, 2.0 * tolerance_px, 2.0 * tolerance_px):
@@ -401,7 +460,7 @@ def fit(
         if float(weights.sum()) < 1e-3:
             break
         weighted = (terms * weights[:, None]).T
-        correction = np.linalg.solve(weighted @ terms + ridge, weighted @ wanted)
+        correction = solved(weighted @ terms + ridge, weighted @ wanted)
         placed = terms @ correction
         distance = _lengths(wanted - placed)
     coefficients = np.array(prior.coefficients) + (correction @ turn.T).T.ravel()

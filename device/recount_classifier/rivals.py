@@ -70,7 +70,9 @@ def _halves(windows: Stack, window: tuple[int, int]) -> Stack:
     Later starts lack the last row or column, which is repeated: what is found there is found elsewhere too.
     """
     count, (high, wide) = len(windows), window
-    longer = np.pad(windows, ((0, 0), (0, 2), (0, 2)), mode="edge")
+    longer = np.empty((count, windows.shape[1] + 1, windows.shape[2] + 1), np.uint8)
+    longer[:, :-1, :-1] = windows
+    longer[:, -1, :-1], longer[:, :, -1] = windows[:, -1], longer[:, :, -2]
     halves = np.empty((4, count, high, wide), np.uint8)
     for start in range(4):
         down, across = divmod(start, 2)
