@@ -93,3 +93,11 @@ def text(given: str, what: str) -> str:
     if not line:
         raise BadEntry(f"say {what}, in a few words")
     return line
+
+
+def device_of(state: PrecinctState, name_or_id: str) -> str:
+    """Return the id of the device with this name or id. Raises BadEntry when the host knows none."""
+    for device, name in state.names.items():
+        if name_or_id in (device, name):
+            return device
+    raise BadEntry(f'no device "{name_or_id}" is known here: see show')

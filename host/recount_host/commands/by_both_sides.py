@@ -2,11 +2,10 @@
 
 import argparse
 
-from recount_host.commands.act_command import BOTH, ActCommand, Argument, option, text
+from recount_host.commands.act_command import BOTH, ActCommand, Argument, device_of, option, text
 from recount_host.commands.desk import Desk, find_device, persons
 from recount_host.law import drafts
 from recount_host.law.persons import parse_person
-from recount_host.law.precinct import PrecinctState
 
 
 def _end_runs(args: argparse.Namespace, desk: Desk) -> None:
@@ -18,10 +17,6 @@ def _end_runs(args: argparse.Namespace, desk: Desk) -> None:
             desk.act("run_ended", persons(args), lambda _facts, body=ending: body)
 
 
-def _device_of(state: PrecinctState, name_or_id: str) -> str:
-    return next((device for device, name in state.names.items() if name_or_id in (device, name)), name_or_id)
-
-
 withdraw = ActCommand(
     "device_withdrawn",
     "Both sides withdraw a device that is dead or opened a wrong run: all it scanned here is fed again.",
@@ -30,7 +25,7 @@ withdraw = ActCommand(
         option("--reason", "why, in a few words"),
     ),
     lambda args, state: {
-        "device": _device_of(state, args.device),
+        "device": device_of(state, args.device),
         "reason": text(args.reason, "why the device is withdrawn (--reason)"),
     },
     lambda args, _state: (

@@ -2,7 +2,7 @@
 
 import argparse
 
-from recount_host.commands.act_command import ActCommand, Argument, option, text
+from recount_host.commands.act_command import ActCommand, Argument, device_of, option, text
 from recount_host.commands.desk import add_data, add_json, answer, open_desk
 from recount_host.law.challenges import CHALLENGED, GROUNDS, QUESTIONED_PILES
 from recount_host.law.conclusion import ANSWERS, still_to_ask
@@ -33,13 +33,19 @@ segregate = ActCommand(
             "for a ballot that is counted already: the outcome it was counted as, such as an option's key",
             default=CHALLENGED,
         ),
+        option("--device", "where its notice is known: the device", default="", metavar="NAME|ID"),
+        option("--batch", "where its notice is known: the batch", default=0, type=int),
+        option("--sheet", "where its notice is known: the sheet", default=0, type=int),
     ),
-    lambda args, _state: {
+    lambda args, state: {
         "tag": text(args.tag, "the tag's number"),
         "envelope": text(args.envelope, "the envelope's number (--envelope)"),
         "pile": args.pile,
         "counted_as": args.counted_as,
         "question": text(args.question, "what is in question (--question)"),
+        "device": device_of(state, args.device) if args.device else "",
+        "batch": args.batch,
+        "sheet": args.sheet,
     },
     lambda args, _state: (
         f"tag {args.tag}: the ballot lies apart for the court. Any official may state in writing why "

@@ -268,6 +268,9 @@ KINDS: Mapping[str, Kind] = {
             "pile": Field(str, 0, 0, choices=QUESTIONED_PILES),
             "counted_as": Field(str, 1, 200),
             "question": _TEXT,
+            "device": _DEVICE_OR_NONE,
+            "batch": Field(int, 0, 2**32 - 1),
+            "sheet": Field(int, 0, 2**32 - 1),
         },
     ),
     "challenge_stated": Kind(

@@ -41,6 +41,8 @@ class Segregated:
     by: tuple[Person, ...]
     utc: str
     act_n: int
+    notice: tuple[str, int, int] | None = None
+    """Device, batch and sheet of its notice, whose picture the court may see; None where none is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from recount_host.act import Act
 from recount_host.law.acts import KINDS
 from recount_host.law.challenges import CHALLENGED, Challenge, counted_as_challenged
-from recount_host.law.conclusion import answer_of
+from recount_host.law.conclusion import answer_of, still_to_ask
 from recount_host.law.counts import LETTERS, Standing
 from recount_host.law.custody import CONTENTS, Container
 from recount_host.law.errors import NotAllowed
@@ -281,7 +281,28 @@ def _next(state: PrecinctState, advice: str) -> str:
         return state.step.value
     if state.state is State.SCANNED and state.attempt == 2 and not state.counts_locked:
         return Step.REVERIFY.value
-    return advice
+    if state.state in (State.OPEN, State.SCANNING) and state.unopened:
+        return f"open container {state.unopened[0]}, both sides together (custody open); then {advice}"
+    if state.state in (State.RECONCILED, State.HAND_COUNT):
+        return _next_by_hand(state)
+    return _next_at_the_call(state) if state.state is State.CHALLENGE_CALL else advice
+
+
+def _next_by_hand(state: PrecinctState) -> str:
+    if state.numbers_to_count:
+        wanting = ", ".join(state.numbers_to_count)
+        return f"count {wanting}, two persons of different sides, each alone (count enter; 0 is a count)"
+    piles = [shown for shown in _piles(state) if shown.standing not in ("agreed", "none")]
+    return f"hand count {'; '.join(f'{shown.what}: {shown.standing}' for shown in piles)} (hand-count enter)"
+
+
+def _next_at_the_call(state: PrecinctState) -> str:
+    names = ", ".join(person.name for person in still_to_ask(state.team, state.answers))
+    if names:
+        return f"ask for questioned ballots before the conclusion (challenge call, D 3): {names}"
+    if not state.statements or state.statements[-1].n < state.last_act_n:
+        return "print the statement as it stands now (statement)"
+    return "let every official sign the statement in ink, then conclude the precinct (conclude, E)"
 
 
 def _piles(state: PrecinctState) -> tuple[PileView, ...]:

@@ -464,6 +464,15 @@ def find_batch(state: PrecinctState, device: str, batch: int) -> Batch:
     )
 
 
+def recorded_pile(state: PrecinctState, device: str, batch: int, sheet: int) -> str:
+    """Return the pile where the records say this sheet lies, "" when they know no such sheet."""
+    for known in state.standing_batches:
+        for landed in known.sheets:
+            if (known.device, known.batch, landed.sheet) == (device, batch, sheet):
+                return landed.fate
+    return ""
+
+
 def devices_of(state: PrecinctState) -> tuple[str, ...]:
     """Return the devices that were given this precinct, by id, without those withdrawn from it."""
     return tuple(

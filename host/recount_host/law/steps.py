@@ -25,6 +25,7 @@ from recount_host.law.precinct_state import (
     PrecinctState,
     attempt_due,
     find_batch,
+    recorded_pile,
     with_counts_dropped,
 )
 from recount_host.law.reconciliation import Step, Verdict, wrong_devices
@@ -237,20 +238,11 @@ def _sheet_moved(state: PrecinctState, act: Act) -> PrecinctState:
         if move.sheet:
             raise NotAllowed("a counted sheet has no notice: leave its number out")
         return replace(state, state=reached, moves=(*state.moves, move))
-    if move.to_pile != _recorded_pile(state, move):
+    if move.to_pile != recorded_pile(state, move.device, move.batch, move.sheet):
         raise NotAllowed(f"there is no notice that puts this sheet into the {move.to_pile} pile: see notices")
     if any((m.device, m.batch, m.sheet) == (move.device, move.batch, move.sheet) for m in state.moves):
         raise NotAllowed("this sheet was moved already")
     return replace(state, state=reached, moves=(*state.moves, move))
-
-
-def _recorded_pile(state: PrecinctState, move: Move) -> str:
-    """Return the pile where the records say this sheet lies, "" when they know no such sheet."""
-    for batch in state.standing_batches:
-        for sheet in batch.sheets:
-            if (batch.device, batch.batch, sheet.sheet) == (move.device, move.batch, move.sheet):
-                return sheet.fate
-    return ""
 
 
 def _figures_shown(state: PrecinctState, act: Act) -> PrecinctState:

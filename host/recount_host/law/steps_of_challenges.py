@@ -6,6 +6,7 @@ segregated before the conclusion is not considered; so nothing here reopens a co
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from recount_host.act import Act, Person
 from recount_host.law.challenges import CHALLENGED, Challenge, Segregated, find_tag
@@ -14,7 +15,7 @@ from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import check_outcomes
 from recount_host.law.persons import check_one, in_words, letters_of, same_person
 from recount_host.law.piles import PILES
-from recount_host.law.precinct_state import LETTER_OF_PILE, PrecinctState
+from recount_host.law.precinct_state import LETTER_OF_PILE, PrecinctState, recorded_pile
 from recount_host.law.states import Event, State, after
 
 SEVERAL_SIDES = 2
@@ -32,9 +33,23 @@ def _ballot_segregated(state: PrecinctState, act: Act) -> PrecinctState:
     _check_pile(state, body["pile"], body["counted_as"])
     ballot = Segregated(
         body["tag"], body["envelope"], body["pile"], body["counted_as"], body["question"],
-        act.by, act.utc, act.n,
+        act.by, act.utc, act.n, _notice(state, body),
     )  # fmt: skip
     return replace(state, state=reached, segregated=(*state.segregated, ballot))
+
+
+def _notice(state: PrecinctState, body: Mapping[str, Any]) -> tuple[str, int, int] | None:
+    """Return the notice that the officials say is this ballot's. Raises NotAllowed when it cannot be."""
+    if not body["sheet"]:
+        return None
+    if state.shown is None:
+        raise NotAllowed("the notices are closed until the figures are shown: leave the sheet's number out")
+    named = (body["device"], body["batch"], body["sheet"])
+    if body["pile"] not in LETTER_OF_PILE or recorded_pile(state, *named) != body["pile"]:
+        raise NotAllowed(f"there is no notice that puts this sheet into the pile {body['pile']}: see notices")
+    if any(ballot.notice == named for ballot in state.segregated):
+        raise NotAllowed("this sheet lies in another envelope already")
+    return named
 
 
 def _check_outcome(state: PrecinctState, outcome: str) -> None:

@@ -58,6 +58,7 @@ def test_a_container_comes_in_sealed_and_is_opened_by_both_sides() -> None:
     receive(day, "box-1", stated=[12])
     assert day.state().state is State.OPEN
     assert standing(day) == {"box-1": "seal intact, not opened"}
+    assert day.view().next.startswith("open container box-1, both sides together")
     with pytest.raises(NotAllowed, match="two persons of different sides"):
         day.act("container_opened", (ANN,), container="box-1")
     open_(day, "box-1")

@@ -29,7 +29,7 @@ OBSERVER = Person("Olga Day", "observer", "D")
 def segregate(day: Day, tag: str = "T-1", by: tuple[Person, ...] = (ANN,), **changed: Any) -> None:
     body: dict[str, Any] = {
         "tag": tag, "envelope": "E-1", "pile": "set_aside", "counted_as": CHALLENGED,
-        "question": "a slash through one oval", **changed,
+        "question": "a slash through one oval", "device": "", "batch": 0, "sheet": 0, **changed,
     }  # fmt: skip
     day.act("ballot_segregated", by, **body)
 
@@ -173,6 +173,23 @@ def test_d2_in_hand_count_a_ballot_questioned_while_scanning_is_counted_as_chall
         ("paper", CHALLENGED, False),
     ]
     assert [row.total for row in said.parties] == [6, 5]
+
+
+def test_a_segregated_ballot_may_name_its_notice_once_the_notices_are_open() -> None:
+    day = a_reconciled_day()
+    where: dict[str, Any] = {"device": day.device().id, "batch": 1}
+    with pytest.raises(NotAllowed, match="no notice that puts this sheet into the pile set_aside"):
+        segregate(day, **where, sheet=12)
+    with pytest.raises(NotAllowed, match="no notice that puts this sheet into the pile paper"):
+        segregate(day, **where, sheet=10, pile="paper")
+    segregate(day, **where, sheet=10)
+    assert day.state().segregated[0].notice == (day.device().id, 1, 10)
+    with pytest.raises(NotAllowed, match="lies in another envelope already"):
+        segregate(day, "T-2", **where, sheet=10)
+    early = Day()
+    early.scan(TWELVE_SHEETS)
+    with pytest.raises(NotAllowed, match="the notices are closed"):
+        segregate(early, device=early.device().id, batch=1, sheet=10)
 
 
 def test_f_nothing_is_segregated_after_the_conclusion() -> None:
@@ -343,6 +360,22 @@ def test_ballots_counted_as_challenged_all_lie_in_envelopes_before_the_conclusio
         sign(day)
     segregate(day)
     conclude(day)
+
+
+def test_what_to_do_next_leads_from_the_hand_count_to_the_conclusion() -> None:
+    day = a_reconciled_day()
+    assert day.view().next.startswith("count p, o, two persons")
+    day.lock(p=0, o=0)
+    assert day.view().next.startswith("hand count the ballots that the scanners set aside: to be counted")
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    assert day.view().next.endswith("(challenge call, D 3): Ann Lee, Bob Ray")
+    answer(day, ANN)
+    answer(day, BOB)
+    assert day.view().next == "print the statement as it stands now (statement)"
+    print_it(day)
+    assert "sign the statement in ink" in day.view().next
+    answer(day, ANN)
+    assert day.view().next == "print the statement as it stands now (statement)"
 
 
 def test_a_team_has_officials_of_two_sides() -> None:

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from recount_host.law import DEFAULT_SECTION
-from recount_host.order import OrderError, order_hash, order_of, order_text_of, parse_order, read_order
+from recount_host.order import (
+    OFFICE_CLASSES,
+    OrderError,
+    order_hash,
+    order_of,
+    order_text_of,
+    parse_order,
+    read_order,
+)
 from recount_host.rehearsal import Day, order_text
 
 
@@ -18,6 +26,31 @@ def test_the_order_names_contest_sides_and_precincts() -> None:
     order = parse_order(order_text(("101", "204")))
     assert order.side_keys == ("D", "R")
     assert order.precinct("204").name == "Precinct 204"
+
+
+def test_what_the_order_leaves_out_is_the_most_defensible_reading() -> None:
+    order = parse_order(order_text(stack_counted="before_feeding"))
+    assert (order.rerun_is, order.run_again, order.pollbook) == ("H - x", "before_identities", "ballots")
+    assert parse_order(order_text().replace('stack_counted = "before_reconciling"', "")).stack_counted == (
+        "before_feeding"
+    )
+    assert (order.office_class, order.court, order.teams) == ("", None, 0)
+    assert order.precincts[0].kind == "election_day"
+    kept = order.retention
+    assert (kept.contest_days, kept.ballots_months, kept.statements_months) == (10, 12, 24)
+
+
+def test_the_order_names_court_office_standards_teams_and_groups_of_ballots() -> None:
+    text = (
+        'court = "Circuit Court"\noffice_class = "governor"\nstandards = "2020"\nteams = 4\n' + order_text()
+    )
+    order = parse_order(text + 'kind = "absentee"\n[retention]\nballots_months = 24\n')
+    assert (order.court, order.office_class, order.standards, order.teams) == (
+        "Circuit Court", "governor", "2020", 4,
+    )  # fmt: skip
+    assert order.precincts[0].kind == "absentee"
+    assert order.retention.ballots_months == 24
+    assert "" not in OFFICE_CLASSES
 
 
 def test_an_unknown_precinct_is_named_with_those_there_are() -> None:
@@ -33,6 +66,11 @@ def test_an_unknown_precinct_is_named_with_those_there_are() -> None:
         ("contest = ", "does not fit"),
         (order_text() + "\nurl = 1\n", "unknown field"),
         ("margin = 3\n" + order_text(), "unknown field `margin`"),
+        ('office_class = "mayor"\n' + order_text(), "Invalid enum value 'mayor'"),
+        ('rerun_is = "C + S"\n' + order_text(), "Invalid enum value"),
+        ('standards = "\\u001b"\n' + order_text(), "does not print"),
+        (order_text() + 'kind = "overseas"\n', "Invalid enum value 'overseas'"),
+        (order_text() + "[retention]\nballots_months = 0\n", ">= 1"),
         (order_text(vote_for=0), ">= 1"),
         (order_text(("101", "101")), 'precinct "101" twice'),
         (order_text().replace('key = "R"', 'key = "D"'), 'side "D" twice'),

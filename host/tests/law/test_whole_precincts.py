@@ -257,6 +257,7 @@ class WildDay:
     def segregate(self, pile: str, counted_as: str) -> None:
         tag = f"T-{len(self.day.acts)}"
         body: dict[str, Any] = {"tag": tag, "envelope": "E", "pile": pile, "counted_as": counted_as}
+        body |= {"device": "", "batch": 0, "sheet": 0}
         self.day.act("ballot_segregated", (ANN,), **body, question="a slash")
 
     def challenge(self, person: Person) -> None:
