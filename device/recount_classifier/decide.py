@@ -70,17 +70,28 @@ class Decision:
     states: tuple[str, ...]
 
 
-def state_of(target: TargetMeasure, limits: Thresholds) -> str:
-    """Return whether a target is empty, marked, or neither for certain."""
+def bears_no_ink(target: TargetMeasure, limits: Thresholds) -> bool:
+    """Return whether no ink is seen in and round a target; it may still be hidden."""
     guard = limits.near_threshold
-    if (
+    return (
         target.cover <= limits.clear_cover - guard
         and target.core <= limits.clear_core - guard
         and target.ring <= limits.clear_ring - guard
         and target.halo <= limits.clear_halo - guard
         and target.spot <= limits.clear_spot - guard
-    ):
-        return EMPTY
+    )
+
+
+def is_pale(target: TargetMeasure, limits: Thresholds) -> bool:
+    """Return whether a target's outline lacks ink: what took it may have taken a mark too."""
+    return target.outline < limits.outline_ink + limits.near_threshold
+
+
+def state_of(target: TargetMeasure, limits: Thresholds) -> str:
+    """Return whether a target is empty, marked, or neither for certain."""
+    guard = limits.near_threshold
+    if bears_no_ink(target, limits):
+        return UNSURE if is_pale(target, limits) else EMPTY
     if (
         target.cover >= limits.marked_cover + guard
         and target.span >= limits.marked_span + guard
@@ -99,13 +110,13 @@ def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> lis
         reasons.append("not_on_paper")
     if target.cover >= limits.heavy_cover and target.halo >= limits.blot_halo - guard:
         reasons.append("not_on_paper")
-    if target.outline < limits.outline_ink + guard:
+    if is_pale(target, limits):
         reasons.append("marginal_outline")
     if target.streak:
         reasons.append("streak")
     if target.fold:
         reasons.append("marginal_fold")
-    if state == UNSURE:
+    if state == UNSURE and not bears_no_ink(target, limits):
         passing = target.cover >= limits.marked_cover and target.inside < limits.marked_inside + guard
         outside = target.cover < limits.clear_cover and target.spot < limits.clear_spot
         reasons.append("marginal_passing" if passing else "marginal_outside" if outside else "marginal_mark")

@@ -42,6 +42,11 @@ def state_sentence(target: TargetMeasure, state: str, limits: Thresholds) -> str
         for measure, limit, words in _NOT_EMPTY
         if getattr(target, measure) > getattr(limits, limit) - guard
     ]
+    if not above:
+        outline = (
+            f"{percent(max(0.0, target.outline))} of its ink (empty: {percent(limits.outline_ink)} or more)"
+        )
+        return f"No ink is seen in it, but where its printed outline is palest it has {outline}."
     below = [
         words.format(percent(getattr(target, measure)), percent(getattr(limits, limit)))
         for measure, limit, words in _NO_MARK

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from device.tests.classifier.dabs import Dab
 from device.tests.classifier.fairview import STYLE, marked, picture, program
 from recount_classifier.decide import state_of
 from recount_classifier.drawing import text_width, wrapped
@@ -167,6 +168,19 @@ def test_each_measure_beyond_empty_is_named(measure: str, value: float, words: s
     empty = verdict.measurements[0].targets[1]
     said = state_sentence(dataclasses.replace(empty, **{measure: value}), "unsure", program().thresholds)
     assert words in said
+
+
+def test_a_target_whose_outline_is_pale_is_told_as_unsure_with_its_outlines_ink() -> None:
+    sheet = marked("D")
+    left, top, width, height = TARGETS["R"][0]
+    Dab(0.8, width, height).on(sheet, left + width / 2, top + height / 2)
+    assert states(sheet) == {"D": "marked", "R": "unsure", "I": "empty", "W": "empty"}
+    verdict = read(sheet).verdict
+    assert verdict is not None
+    assert verdict.reasons == ("marginal_outline",)
+    said = state_sentence(verdict.measurements[0].targets[1], "unsure", program().thresholds)
+    assert said.startswith("No ink is seen in it, but where its printed outline is palest it has ")
+    assert said.endswith(" of its ink (empty: 55 % or more).")
 
 
 def test_words_are_broken_between_words_and_never_before_a_percent_sign() -> None:
