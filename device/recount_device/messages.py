@@ -138,7 +138,13 @@ MESSAGES: Mapping[str, Text] = {
         "Release the stop button.",
         attention=True,
     ),
-    "other_release": Text(
+    "foreign_firmware": Text(
+        "fault",
+        "The firmware of the feeder is not the one that this device was released with. Nothing is fed. "
+        "Press End batch if a batch is open, and call the technician.",
+        attention=True,
+    ),
+    "other_software": Text(
         "fault",
         "{why} Nothing more is fed in it. Press End batch if a batch is open, "
         "then end the run at the host and assign a new one.",
@@ -168,7 +174,6 @@ SENTENCES: Mapping[str, str] = {
     "Only training runs are allowed.",
     "other_contest": "Run {run} cannot begin: its program is for the contest {contest}.",
     "other_software": "The program of this device is not the one that run {run} was opened with.",
-    "other_firmware": "The firmware of the feeder is not the one that run {run} was opened with.",
     "batch_is_open": "The run cannot be ended: a batch is open. Press End batch first.",
     "settled_elsewhere": "Sheet {sheet} was not sent there: lay it on the hopper or in the tray NOT ACCEPTED,"
     " and settle it so.",

@@ -59,12 +59,15 @@ class Orders:
         store: Store,
         programs: Programs,
         software: str,
+        released_firmware: str,
     ) -> None:
+        """`software` is this device's, `released_firmware` the one of the board it was released with."""
         self._scribe = scribe
         self._passage = passage
         self._store = store
         self._programs = programs
         self._software = software
+        self._released_firmware = released_firmware
         self._firmware = ""
         """What the board's firmware is; empty before it was told."""
         self._assigned: Mapping[str, Any] | None = None
@@ -90,21 +93,29 @@ class Orders:
         self._obey_kind[order.kind](order.fields)
 
     def take_firmware(self, firmware: str) -> None:
-        """Hear which firmware the board has; a run that waited for it is opened."""
+        """Hear which firmware the board has; a run that waited for the right one is opened."""
         self._firmware = firmware
         assigned, self._assigned = self._assigned, None
         if assigned is not None:
             self._assign_run(assigned)
 
     @property
-    def other_release(self) -> str:
+    def foreign_firmware(self) -> bool:
+        """Whether the board has another firmware than the one this device was released with."""
+        return self._firmware not in ("", self._released_firmware)
+
+    @property
+    def other_software(self) -> str:
         """Why nothing more may be fed in the open run, in a sentence: it began with other programs."""
         run = self._scribe.history.run
-        if run is None:
+        if run is None or run.software == self._software:
             return ""
-        if run.software != self._software:
-            return sentence("other_software", run=run.run)
-        return sentence("other_firmware", run=run.run) if self._firmware not in ("", run.firmware) else ""
+        return sentence("other_software", run=run.run)
+
+    @property
+    def other_release(self) -> bool:
+        """Whether nothing may be fed, because device, board and run are not of one release."""
+        return self.foreign_firmware or bool(self.other_software)
 
     def load_program(self) -> None:
         """Have the open run's program at hand: from the disk, else from the host."""
@@ -136,7 +147,7 @@ class Orders:
             self._open_run(fields)
 
     def _open_run(self, fields: Mapping[str, Any]) -> None:
-        if not self._firmware:
+        if not self._firmware or self.foreign_firmware:
             self._assigned = fields
             return
         program = self._load(fields["program"])

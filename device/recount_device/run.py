@@ -22,6 +22,7 @@ from recount_device.clock import Clock, MonotonicClock
 from recount_device.config import Config, read_config
 from recount_device.errors import OperatorError
 from recount_device.feeder_link import FeederLink, new_boot_id
+from recount_device.firmware_release import released_hash
 from recount_device.glass import Glass
 from recount_device.host_link import HostLink
 from recount_device.host_session import Introduction
@@ -108,7 +109,7 @@ def make_station(
     passage = Passage(
         scribe, feeder, parts.camera, parts.clock, parts.reader, Glass(), has_diverter=has_diverter
     )
-    orders = Orders(scribe, passage, store, host, software)
+    orders = Orders(scribe, passage, store, host, software, firmware_name(released_hash()))
     started = {
         "software": software,
         "firmware": firmware_name(feeder.firmware_hash),

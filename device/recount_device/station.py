@@ -390,7 +390,7 @@ class Station:
 
     def _message_in_batch(self) -> Message:
         if self._orders.other_release and not self._passage.in_motion:
-            return message("other_release", why=self._orders.other_release)
+            return self._message_of_release()
         if self._orders.program is None:
             return message("program_awaited")
         if self._why_paused in ("hopper_empty", "batch_full", "disk_full"):
@@ -408,11 +408,16 @@ class Station:
             return message("order_refused", why=self._orders.refusal)
         return None if self._host.present else message("no_host")
 
+    def _message_of_release(self) -> Message:
+        if self._orders.foreign_firmware:
+            return message("foreign_firmware")
+        return message("other_software", why=self._orders.other_software)
+
     def _message_between_batches(self) -> Message:
+        if self._orders.other_release:
+            return self._message_of_release()
         if self._scribe.history.run is None:
             return message("no_run")
-        if self._orders.other_release:
-            return message("other_release", why=self._orders.other_release)
         if self._orders.program is None:
             return message("program_awaited")
         return message("after_void" if self._orders.batch_was_voided else "press_start")

@@ -31,6 +31,7 @@ from recount_device.panel import Message
 from recount_device.passage import Passage
 from recount_device.reader import Outcome, Reader
 from recount_device.scribe import Scribe
+from recount_device.software import firmware_name
 from recount_device.station import Station
 from recount_protocol import feeder_messages
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
@@ -484,6 +485,7 @@ class Bench:
         self.store = BenchStore()
         self.free_bytes = 10**12
         self.software = "software"
+        self.released_firmware = "f1" * 32
         self.laid_in_tray: Paper | None = None
         """What the operator laid in the tray, but could not confirm yet."""
         self.config = Config(
@@ -509,7 +511,9 @@ class Bench:
             self.glass,
             has_diverter=self.config.diverter == "motor",
         )
-        orders = Orders(scribe, self.passage, self.store, self.host, self.software)
+        orders = Orders(
+            scribe, self.passage, self.store, self.host, self.software, firmware_name(self.released_firmware)
+        )
         self.station = Station(
             self.config, scribe, self.passage, orders, self.feeder, self.panel, self.host, self.clock,
             free=lambda _folder: self.free_bytes,

@@ -686,14 +686,14 @@ def test_a_run_that_the_host_ends_before_the_board_told_its_firmware_is_never_op
     assert bench.records("run_opened") == []
 
 
-def test_a_board_with_another_firmware_feeds_nothing_in_the_open_run(a_bench: MakeBench) -> None:
+def test_a_board_with_another_firmware_than_the_released_one_feeds_nothing(a_bench: MakeBench) -> None:
     bench = a_bench([Paper("1")])
     bench.scan()
     bench.machine.firmware_hash = "f2" * 32
     bench.machine.start_anew()
     bench.machine.hopper.append(Paper("2"))
     bench.steps()
-    assert "firmware of the feeder is not the one" in bench.panel.text
+    assert "not the one that this device was released with" in bench.panel.text
     bench.press("start")
     assert piles(bench) == {"counted": ["1"]}
     bench.press("end_batch")
@@ -702,7 +702,12 @@ def test_a_board_with_another_firmware_feeds_nothing_in_the_open_run(a_bench: Ma
     assert len(bench.records("batch_opened")) == 1
     bench.host.order("close_run", run="r1")
     bench.assign("r2")
-    assert bench.records("run_opened")[1].body["firmware"].startswith("f2" * 32)
+    assert len(bench.records("run_opened")) == 1
+    assert "not the one that this device was released with" in bench.panel.text
+    bench.machine.firmware_hash = "f1" * 32  # the technician installed the right one
+    bench.machine.start_anew()
+    bench.steps()
+    assert bench.records("run_opened")[1].body["firmware"].startswith("f1" * 32)
     assert bench.panel.key == "press_start"
 
 
