@@ -180,7 +180,7 @@ def test_a_target_whose_outline_is_pale_is_told_as_unsure_with_its_outlines_ink(
     assert verdict.reasons == ("marginal_outline",)
     said = state_sentence(verdict.measurements[0].targets[1], "unsure", program().thresholds)
     assert said.startswith("No ink is seen in it, but where its printed outline is palest it has ")
-    assert said.endswith(" of its ink (empty: 55 % or more).")
+    assert said.endswith(" of its ink (empty: 65 % or more).")
 
 
 def test_words_are_broken_between_words_and_never_before_a_percent_sign() -> None:

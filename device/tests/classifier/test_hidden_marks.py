@@ -51,11 +51,14 @@ Hide = Callable[[Grey, list[Place], np.random.Generator], None]
 
 
 def dabbed(hardness: float, grey: tuple[float, float] = (245, 255), all_empty: bool = False) -> Hide:
-    """Return what lays a bright patch over the target, half to two and a half times as large."""
+    """Return what lays a bright patch over the target, half to two and a half times as large.
+
+    One with a hard edge reaches the outline: what leaves the whole outline untouched, nothing tells of.
+    """
 
     def hide(picture: Grey, places: list[Place], rng: np.random.Generator) -> None:
         for place in places if all_empty else places[:1]:
-            size = rng.uniform(0.5, 2.5) if hardness < 2 else rng.uniform(0.5, 1.4)
+            size = rng.uniform(0.5, 2.5) if hardness < 2 else rng.uniform(0.75, 1.5)
             half_width = 0.8 * size * place.width
             half_height = half_width if rng.random() < 0.3 else 0.8 * size * place.height
             dab = Dab(rng.uniform(0.6, 1.0), half_width, half_height, hardness, rng.uniform(*grey))

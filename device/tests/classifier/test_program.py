@@ -10,6 +10,7 @@ import pytest
 from device.tests.classifier.drawn_pages import program
 from recount_classifier.errors import ProgramError
 from recount_classifier.program import MAGIC, read_program
+from recount_classifier.thresholds import Thresholds, differing_thresholds, thresholds_sentence
 
 Fields = dict[str, Any]
 
@@ -113,3 +114,13 @@ def test_a_program_that_lacks_something_is_refused(key: str) -> None:
 
     with pytest.raises(ProgramError):
         read_program(rewritten(change))
+
+
+def test_thresholds_that_are_not_the_defaults_are_told() -> None:
+    assert thresholds_sentence(Thresholds()) == "all thresholds are the defaults"
+    own = Thresholds(marked_cover=0.3, outline_ink=0.5)
+    assert differing_thresholds(own) == {"marked_cover": (0.3, 0.25), "outline_ink": (0.5, 0.65)}
+    assert thresholds_sentence(own) == (
+        "thresholds that are not the defaults: "
+        "marked_cover 0.3 (default 0.25), outline_ink 0.5 (default 0.65)"
+    )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recount_classifier.errors import ProgramError
 from recount_classifier.program import Program, read_program
+from recount_classifier.thresholds import differing_thresholds, thresholds_sentence
 from recount_host.act import Person
 from recount_host.commands.desk import Desk, add_by, add_data, add_json, answer, open_desk, persons
 from recount_host.errors import OperatorError
@@ -30,8 +31,14 @@ def run(args: argparse.Namespace) -> int:
     short = program.program_hash.hex()[:8]
     answer(
         args,
-        f"program {short} ({program.title}) is in the ledger",
-        {"program": program.program_hash.hex(), "contest": program.key},
+        f"program {short} ({program.title}) is in the ledger; {thresholds_sentence(program.thresholds)}",
+        {
+            "program": program.program_hash.hex(),
+            "contest": program.key,
+            "differing_thresholds": {
+                name: value for name, (value, _) in differing_thresholds(program.thresholds).items()
+            },
+        },
     )
     return 0
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import cv2
 
+from recount_classifier.thresholds import thresholds_sentence
 from recount_host.errors import OperatorError
 from recount_host.programs.building import build_program
 
@@ -37,4 +38,5 @@ def run(args: argparse.Namespace) -> int:
     styles = f"{len(program.styles)} style{'s' if len(program.styles) > 1 else ''}"
     print(f"{output}: {program.title}, {len(program.options)} options, {styles}")
     print(f"program hash {program.program_hash.hex()}")
+    print(thresholds_sentence(program.thresholds))
     return 0

@@ -57,6 +57,7 @@ def test_a_spec_becomes_one_file_with_one_hash(bench: Bench) -> None:
     assert (program.key, program.vote_for) == ("delegates-52", 1)
     assert [option.key for option in program.options] == ["D", "R", "I", "W"]
     assert program.program_hash.hex() in out
+    assert "all thresholds are the defaults" in out
     first = bench.output.read_bytes()
     bench.build()
     assert bench.output.read_bytes() == first
@@ -67,8 +68,9 @@ def test_other_thresholds_are_another_program(bench: Bench) -> None:
     before = read_program(bench.output.read_bytes())
     name, value = next(iter(before.thresholds.to_fields().items()))
     bench.text += f"\n[thresholds]\n{name} = {value * 1.01}\n"
-    bench.build()
+    _, out, _ = bench.build()
     assert read_program(bench.output.read_bytes()).program_hash != before.program_hash
+    assert f"thresholds that are not the defaults: {name} " in out
 
 
 def test_a_program_holds_several_styles(bench: Bench) -> None:
