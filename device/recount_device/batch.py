@@ -44,6 +44,8 @@ class JudgedSheet:
     final: str | None = None
     """The bin it lies in, RETURNED where the officials said so, None while its landing is not known."""
     in_doubt: bool = False
+    like: int = 0
+    """The sheet of this batch that it looks like; 0 for none."""
 
 
 @dataclass
@@ -85,6 +87,8 @@ class Batch:
                 self._landed(body)
             case "sheet_returned":
                 self._returned(body)
+            case "repeat_suspected":
+                self.sheets[body["sheet"]].like = body["like"]
             case "sheet_in_doubt":
                 self.sheets[body["sheet"]].in_doubt = True
             case "doubt_settled":

@@ -1,4 +1,6 @@
-"""Every text the panel shows: one table. No text holds a count, a fate, a choice or a vote.
+"""Every text the panel shows: one table. No text holds a count, a choice or a vote.
+
+A fate stands in it only as the tray that a person has to lay a sheet in.
 
 `key` is the kind of situation, the same for all texts that ask for the same step; the host's page shows it
 too. Texts are short, one step after the other, in words that need no training.
@@ -9,6 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from recount_device.panel import Message
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 
 class Text(NamedTuple):
@@ -16,7 +19,7 @@ class Text(NamedTuple):
 
     key: str
     text: str
-    """May name {sheet} and {why}."""
+    """May name {sheet}, {why}, {like} (another sheet) and {tray}."""
     question: str | None = None
     ready: bool = False
     attention: bool = False
@@ -109,6 +112,15 @@ MESSAGES: Mapping[str, Text] = {
         "Wait for the officials.",
         attention=True,
     ),
+    "ask_whether_read": Text(
+        "ask_officials",
+        "Sheet {sheet} looks like sheet {like}, which was read in this batch. Call the two officials: the "
+        "host shows both pictures. Open the cover, take sheet {sheet} out, close the cover, and compare. "
+        "The same sheet: lay it back where it was taken from, and tell the host: returned. "
+        "Another sheet: lay it on top in the tray {tray}, and tell the host this tray. {why}",
+        "Wait for the officials.",
+        attention=True,
+    ),
     "batch_void_needed": Text(
         "batch_void_needed",
         "This batch cannot be closed: {why}. Keep all its sheets together. "
@@ -198,10 +210,14 @@ def sentence(name: str, **words: object) -> str:
     return SENTENCES[name].format(**words)
 
 
-def message(name: str, *, sheet: int = 0, why: str = "") -> Message:
+TRAYS: Mapping[str, str] = {COUNTED: "COUNTED", SET_ASIDE: "SET ASIDE", NOT_ACCEPTED: "NOT ACCEPTED"}
+"""What is written on each tray."""
+
+
+def message(name: str, *, sheet: int = 0, why: str = "", like: int = 0, tray: str = "") -> Message:
     """Return the panel's message of this name."""
     entry = MESSAGES[name]
-    text = " ".join(entry.text.format(sheet=sheet, why=why).split())
+    text = " ".join(entry.text.format(sheet=sheet, why=why, like=like, tray=tray).split())
     return Message(
         entry.key,
         text,

@@ -22,7 +22,9 @@ from recount_device.errors import CameraFault
 from recount_device.feeder_link import Feeder
 from recount_device.feeder_words import BACK, Report, exit_number
 from recount_device.glass import Glass
+from recount_device.ink_memory import InkMemory
 from recount_device.journal import Entry
+from recount_device.page_ink import PageInk
 from recount_device.pictures import encode_png
 from recount_device.reader import Outcome, Reader, ReadingFailed
 from recount_device.reasons import PATH_REASONS, feed_again, second_time_tray
@@ -89,6 +91,8 @@ class Sheet:
     reasons: list[str] = field(default_factory=list[str])
     """Why it has to come back, where it has to."""
     length_mm: int = 0
+    like: int = 0
+    """The sheet read before that it looks like; 0 for none."""
 
     def happen(self, event: Event) -> None:
         """Go where the table of sheet_life leads; raises NotAllowed."""
@@ -127,6 +131,8 @@ class Passage:
         """When the reading of the sheet under the camera has to be done; None while none is being read."""
         self._program: Program | None = None
         """The program that the last sheet was read with."""
+        self._inks = InkMemory()
+        self._inks_of_batch = 0
         self._last_pictures: Sequence[Page] = ()
         """Each side of the sheet that was looked at last."""
         self._last_stop = "jam"
@@ -142,7 +148,7 @@ class Passage:
             return
         for judged in batch.unresolved():
             state = State.IN_DOUBT if judged.in_doubt else State.JUDGED
-            self.sheet = Sheet(judged.sheet, judged.boot, state, judged.fate)
+            self.sheet = Sheet(judged.sheet, judged.boot, state, judged.fate, like=judged.like)
         if feeding.batch == batch.number and feeding.sheet > self._scribe.history.last_sheet:
             self.sheet = Sheet(feeding.sheet, feeding.boot, State.ASKED, reasons=["restart"])
 
@@ -335,16 +341,24 @@ class Passage:
     def _take_outcome(self, sheet: Sheet, outcome: Outcome) -> None:
         if isinstance(outcome, ReadingFailed):
             self._reading_failed(sheet, outcome.why)
-        elif outcome.fate == RETURNED:
-            self._return_or_tray(sheet, feed_again(outcome.reasons))
+        elif outcome.reading.fate == RETURNED:
+            self._return_or_tray(sheet, feed_again(outcome.reading.reasons))
         else:
-            self._judge(sheet, outcome)
+            self._judge(sheet, outcome.reading, self._looks_like(sheet, outcome.ink))
+
+    def _looks_like(self, sheet: Sheet, ink: PageInk | None) -> int:
+        """Return the sheet read before in this batch that this one looks like; 0 for none."""
+        batch = self._scribe.open_batch().number
+        if batch != self._inks_of_batch:
+            # What a voter's page looks like is kept no longer than its batch is open.
+            self._inks, self._inks_of_batch = InkMemory(), batch
+        return 0 if ink is None else self._inks.look(sheet.number, ink) or 0
 
     def _look_at_glass(self, outcome: Outcome) -> None:
         """Compare the sheet's picture with those before, while the sheet goes on its way."""
         if isinstance(outcome, ReadingFailed) or self._program is None:
             return
-        dirt = self._glass.look(outcome, self._program)
+        dirt = self._glass.look(outcome.reading, self._program)
         if dirt is not None:
             self.faults.append(("dirty_glass", dirt[:MAX_DETAIL]))
 
@@ -362,22 +376,37 @@ class Passage:
         before, self._last_pictures = self._last_pictures, pages
         return any(_same_picture(now, then) for now, then in zip(pages, before, strict=False))
 
-    def _judge(self, sheet: Sheet, reading: Reading) -> None:
+    def _judge(self, sheet: Sheet, reading: Reading, like: int) -> None:
         evidence = reading.evidence
         crop = b"" if evidence is None else encode_png(evidence.crop)
-        self._put_verdict(
-            sheet,
-            reading.fate,
-            {
-                "choices": list(reading.choices),
-                "reasons": list(reading.reasons),
-                "style": "" if evidence is None else evidence.style_id,
-                "evidence": {} if evidence is None else evidence.to_fields(),
-                "crop_sha256": sha256(crop).digest() if crop else b"",
-                "crop_bytes": len(crop),
-            },
-            crop,
+        fields = {
+            "choices": list(reading.choices),
+            "reasons": list(reading.reasons),
+            "style": "" if evidence is None else evidence.style_id,
+            "evidence": {} if evidence is None else evidence.to_fields(),
+            "crop_sha256": sha256(crop).digest() if crop else b"",
+            "crop_bytes": len(crop),
+        }
+        if like:
+            self._ask_whether_read(sheet, like, self._verdict(sheet, reading.fate, fields, crop))
+        else:
+            self._put_verdict(sheet, reading.fate, fields, crop)
+
+    def _ask_whether_read(self, sheet: Sheet, like: int, verdict: Entry) -> None:
+        """Write the verdict down, and have two officials say whether this sheet was read before.
+
+        They take it out of the path: neither answer lets it move on by itself (VVSG 2.0, 1.1.6-F).
+        """
+        sheet.happen(Event.GOT_VERDICT)
+        sheet.happen(Event.LOOKS_READ)
+        why = f"it looks like sheet {like}, which was read in this batch"
+        self._scribe.write(
+            verdict,
+            self._scribe.of_sheet("repeat_suspected", sheet.boot, {"sheet": sheet.number, "like": like}),
+            self._scribe.of_sheet("sheet_in_doubt", sheet.boot, {"sheet": sheet.number, "why": why}),
         )
+        sheet.fate, sheet.like = verdict.body["fate"], like
+        self._feeder.send("halt")
 
     def _put_verdict(self, sheet: Sheet, fate: str, fields: dict[str, Any], crop: bytes = b"") -> None:
         """Write the verdict to the disk; only then have the diverter move."""
@@ -521,6 +550,8 @@ class Passage:
         sheet = self.doubt
         assert sheet is not None, "only a sheet in doubt is settled"
         sheet.happen(Event.PEOPLE_SETTLED)
+        if fate == RETURNED:
+            self._inks.forget(sheet.number)  # it may come again, and is none that was read
         self._scribe.write(
             self._scribe.of_sheet(
                 "doubt_settled", sheet.boot, {"sheet": sheet.number, "fate": fate, "by": list(by)}

@@ -11,6 +11,16 @@ from typing import Protocol
 from recount_classifier.program import Program
 from recount_classifier.reading import Reading
 from recount_device.camera import Page
+from recount_device.page_ink import PageInk
+
+
+@dataclass(frozen=True, eq=False)
+class SheetRead:
+    """What came of a sheet's pictures."""
+
+    reading: Reading
+    ink: PageInk | None = None
+    """The ink of the page that bears the contest, where it was located."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +30,7 @@ class ReadingFailed:
     why: str
 
 
-Outcome = Reading | ReadingFailed
+Outcome = SheetRead | ReadingFailed
 
 
 class Reader(Protocol):

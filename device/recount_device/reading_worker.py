@@ -1,7 +1,7 @@
 """The process that reads: `python -m recount_device.reading_worker PIPE MEMORY`, started by the station.
 
 Takes (shapes of the pictures in the shared memory, contest program or b"" for the one before) and answers
-with a Reading or a ReadingFailed. It ends when the station does: signals are the station's to obey.
+with a SheetRead or a ReadingFailed. It ends when the station does: signals are the station's to obey.
 """
 
 import mmap
@@ -16,9 +16,11 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from recount_classifier.program import Program, read_program
-from recount_classifier.reading import read_sheet
+from recount_classifier.reading import Reading, read_sheet
 from recount_device.camera import Page
-from recount_device.reader import Outcome, ReadingFailed
+from recount_device.page_ink import PageInk, page_ink
+from recount_device.reader import Outcome, ReadingFailed, SheetRead
+from recount_protocol.fates import RETURNED
 
 
 def pages_in(memory: int, shapes: Sequence[tuple[int, int]]) -> list[Page]:
@@ -35,10 +37,19 @@ def pages_in(memory: int, shapes: Sequence[tuple[int, int]]) -> list[Page]:
 def read(pages: Sequence[Page], program: Program) -> Outcome:
     """Return the reading of a sheet, without its measurements: the record holds what they are made from."""
     try:
-        return replace(read_sheet(pages, program), verdict=None)
+        reading = read_sheet(pages, program)
+        return SheetRead(replace(reading, verdict=None), _ink(pages, reading, program))
     except Exception as error:  # noqa: BLE001  whatever it is, this sheet has no reading: people count it
         traceback.print_exc()
         return ReadingFailed(f"{type(error).__name__}: {error}")
+
+
+def _ink(pages: Sequence[Page], reading: Reading, program: Program) -> PageInk | None:
+    """Return the ink of the page that the verdict was read from."""
+    evidence = reading.evidence
+    if evidence is None or reading.fate == RETURNED:
+        return None
+    return page_ink(pages[evidence.side_index], evidence, program.styles_by_id[evidence.style_id])
 
 
 def serve(connection: Connection, memory: int) -> None:

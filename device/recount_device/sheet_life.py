@@ -28,7 +28,8 @@ class State(Enum):
     STUCK = "stuck"
     """The feeder stopped with it in the path before it had a verdict; a person has to take it out."""
     IN_DOUBT = "in_doubt"
-    """It had a verdict, but nobody saw it land; two officials say where it lies."""
+    """It had a verdict, but nobody saw it land, or it looks like a sheet read before; two officials say where
+    it lies."""
     LANDED = "landed"
     """It lies where its verdict sent it. Nothing changes any more."""
     RETURNED = "returned"
@@ -48,6 +49,8 @@ class Event(Enum):
     """The feeder stopped it under the camera."""
     GOT_VERDICT = "got_verdict"
     """`sheet_judged` is on the disk."""
+    LOOKS_READ = "looks_read"
+    """It looks like a sheet that was read in this batch already."""
     LEFT_TO_HANDS = "left_to_hands"
     """The feeder was told to stand: a device without a diverter."""
     SENT_BACK = "sent_back"
@@ -97,6 +100,7 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
         Event.TRACE_LOST: State.STUCK,
     },
     State.JUDGED: {
+        Event.LOOKS_READ: State.IN_DOUBT,
         Event.LEFT_TO_HANDS: State.FOR_TRAY,
         Event.SEEN_LANDING: State.LANDED,
         Event.FEEDER_STOPPED: State.IN_DOUBT,

@@ -16,7 +16,7 @@ from recount_device.config import Config
 from recount_device.errors import NotAllowed
 from recount_device.feeder_link import Connected, Feeder, FeederEvent, Gone, Identified, Said
 from recount_device.feeder_words import Report, command_name, exit_name, report_from, stop_name
-from recount_device.messages import STOP_SENTENCES, message, sentence, with_dirty_glass
+from recount_device.messages import STOP_SENTENCES, TRAYS, message, sentence, with_dirty_glass
 from recount_device.orders import Order, Orders
 from recount_device.panel import Message, Panel
 from recount_device.passage import Passage
@@ -366,6 +366,10 @@ class Station:
 
     def _message_of_trouble(self) -> Message | None:
         doubt = self._passage.doubt
+        if doubt is not None and doubt.like:
+            tray = TRAYS[doubt.fate]
+            why = self._orders.refusal
+            return message("ask_whether_read", sheet=doubt.number, like=doubt.like, tray=tray, why=why)
         if doubt is not None:
             return message("ask_officials", sheet=doubt.number, why=self._orders.refusal)
         if self._no_feeder:

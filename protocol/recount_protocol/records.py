@@ -111,6 +111,7 @@ KINDS: dict[str, Fields] = {
         "out": Field(str, 0, 0, choices=("entry", "hand")),
         "feeder": _FEEDER,
     },
+    "repeat_suspected": {"sheet": _SHEET, "like": _SHEET, "feeder": _FEEDER},
     "sheet_in_doubt": {"sheet": _SHEET, "why": _TEXT, "feeder": _FEEDER},
     "doubt_settled": {
         "sheet": _SHEET,

@@ -62,6 +62,7 @@ RECORD_MEANINGS = {
     "sheet_judged": "the verdict, on disk before the diverter moves; set aside, it is the set-aside notice",
     "sheet_landed": "the sheet lies in its bin",
     "sheet_returned": "the sheet was given back without a tally",
+    "repeat_suspected": "judged, and it looks like another sheet of this batch: it is in doubt, too",
     "sheet_in_doubt": "judged, and nobody knows where it landed",
     "doubt_settled": "both officials said where it is",
     "batch_closed": "the tally of the stack",

@@ -27,9 +27,10 @@ from recount_device.host_session import Received
 from recount_device.identity import open_identity
 from recount_device.journal import Journal, JournalReader
 from recount_device.orders import Orders
+from recount_device.page_ink import PageInk
 from recount_device.panel import Message
 from recount_device.passage import Passage
-from recount_device.reader import Outcome, Reader
+from recount_device.reader import Outcome, Reader, SheetRead
 from recount_device.scribe import Scribe
 from recount_device.software import firmware_name
 from recount_device.station import Station
@@ -329,14 +330,19 @@ class BenchCamera:
 
 
 class InlineReader:
-    """Reads at once, in the station's own thread, by a function."""
+    """Reads at once, in the station's own thread, by a function; `ink_of` gives what a page looks like."""
 
-    def __init__(self, read: Callable[[Sequence[Page], Program], Outcome]) -> None:
+    def __init__(
+        self,
+        read: Callable[[Sequence[Page], Program], Reading],
+        ink_of: Callable[[Sequence[Page]], PageInk | None] = lambda _pages: None,
+    ) -> None:
         self._read = read
+        self._ink_of = ink_of
         self._outcome: Outcome | None = None
 
     def begin(self, pages: Sequence[Page], program: Program) -> None:
-        self._outcome = self._read(pages, program)
+        self._outcome = SheetRead(self._read(pages, program), self._ink_of(pages))
 
     def result(self) -> Outcome | None:
         outcome, self._outcome = self._outcome, None
@@ -353,7 +359,7 @@ class SlowReader(InlineReader):
     """Takes so long for its first readings, by the clock it is given."""
 
     def __init__(
-        self, clock: Clock, read: Callable[[Sequence[Page], Program], Outcome], first_take_us: Sequence[int]
+        self, clock: Clock, read: Callable[[Sequence[Page], Program], Reading], first_take_us: Sequence[int]
     ) -> None:
         super().__init__(read)
         self._clock = clock

@@ -9,10 +9,10 @@ import pytest
 
 from device.tests.least_program import least_program
 from recount_classifier.program import Option
-from recount_classifier.reading import Reading, read_sheet
+from recount_classifier.reading import read_sheet
 from recount_device.camera import Page
 from recount_device.clock import MonotonicClock
-from recount_device.reader import Outcome, ReadingFailed
+from recount_device.reader import Outcome, ReadingFailed, SheetRead
 from recount_device.reading_process import ReadingProcess, StandingReader
 from recount_protocol.fates import NOT_ACCEPTED, RETURNED
 
@@ -54,8 +54,8 @@ def test_it_reads_as_the_classifier_does(process: ReadingProcess) -> None:
     here = read_sheet(PAGES, PROGRAM)
     for _ in range(2):
         there = outcome_of(process, PAGES)
-        assert isinstance(there, Reading)
-        assert (there.fate, there.reasons) == (here.fate, here.reasons)
+        assert isinstance(there, SheetRead)
+        assert (there.reading.fate, there.reading.reasons) == (here.fate, here.reasons)
     assert here.fate in (NOT_ACCEPTED, RETURNED)
 
 
@@ -69,7 +69,7 @@ def test_there_is_no_result_before_it_is_there_and_none_twice(process: ReadingPr
 def test_a_reader_that_breaks_down_says_so_and_reads_the_next_sheet(process: ReadingProcess) -> None:
     no_picture = np.zeros((0, 0), np.uint8)
     assert isinstance(outcome_of(process, [no_picture]), ReadingFailed)
-    assert isinstance(outcome_of(process, PAGES), Reading)
+    assert isinstance(outcome_of(process, PAGES), SheetRead)
 
 
 def test_a_process_that_dies_while_it_reads_is_started_anew(process: ReadingProcess) -> None:
@@ -78,13 +78,13 @@ def test_a_process_that_dies_while_it_reads_is_started_anew(process: ReadingProc
     os.kill(process.pid, signal.SIGKILL)
     process.await_result(PATIENCE_S)
     assert process.result() == ReadingFailed("the reading process ended with -9")
-    assert isinstance(outcome_of(process, PAGES), Reading)
+    assert isinstance(outcome_of(process, PAGES), SheetRead)
 
 
 def test_a_process_that_dies_between_two_sheets_is_started_anew(process: ReadingProcess) -> None:
     os.kill(process.pid, signal.SIGKILL)
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    assert isinstance(outcome_of(process, PAGES), Reading)
+    assert isinstance(outcome_of(process, PAGES), SheetRead)
 
 
 def test_a_process_that_hangs_can_be_given_up(process: ReadingProcess) -> None:
@@ -93,27 +93,27 @@ def test_a_process_that_hangs_can_be_given_up(process: ReadingProcess) -> None:
     assert process.result() is None
     process.give_up()
     assert process.result() is None
-    assert isinstance(outcome_of(process, PAGES), Reading)
+    assert isinstance(outcome_of(process, PAGES), SheetRead)
 
 
 def test_a_signal_to_all_processes_leaves_the_reader_to_the_station(process: ReadingProcess) -> None:
-    assert isinstance(outcome_of(process, PAGES), Reading)
+    assert isinstance(outcome_of(process, PAGES), SheetRead)
     before = process.pid
     os.kill(before, signal.SIGTERM)
     os.kill(before, signal.SIGINT)
-    assert isinstance(outcome_of(process, PAGES), Reading)
+    assert isinstance(outcome_of(process, PAGES), SheetRead)
     assert process.pid == before
 
 
 def test_where_time_stands_still_the_reading_is_there_at_once(process: ReadingProcess) -> None:
     reader = StandingReader(process, PATIENCE_S)
     reader.begin(PAGES, PROGRAM)
-    assert isinstance(reader.result(), Reading)
+    assert isinstance(reader.result(), SheetRead)
 
 
 def test_a_wait_of_the_stations_clock_ends_with_the_reading(process: ReadingProcess) -> None:
     clock = MonotonicClock(process.descriptors)
     process.begin(PAGES, PROGRAM)
     clock.wait(NoPort(), clock.now_us() + int(PATIENCE_S * 1e6))
-    assert isinstance(process.result(), Reading)
+    assert isinstance(process.result(), SheetRead)
     clock.close()

@@ -92,12 +92,12 @@ class World:
         folder: Path,
         faults: str = "",
         device: str = "",
+        sheets: str = "".join(f'[[sheet]]\nid = "{n}"\n' for n in range(1, SHEETS + 1)),
         make_reader: Callable[[Clock], Reader] = lambda _clock: InlineReader(read_as_counted),
     ) -> None:
         self.folder = folder
         self._device_toml = DEVICE + device
         self._make_reader = make_reader
-        sheets = "".join(f'[[sheet]]\nid = "{n}"\n' for n in range(1, SHEETS + 1))
         (folder / "WORLD.toml").write_text(
             f'socket = "world.sock"\nduplex = false\nseed = 3\n{faults}\n{sheets}'
         )
