@@ -12,7 +12,7 @@ from typing import Any
 
 import msgpack
 
-from recount_host.act import Person, act_hash, encode_act
+from recount_host.act import Act, Person, act_hash, encode_act
 from recount_host.law.challenges import CHALLENGED, GROUNDS, left_out
 from recount_host.law.conclusion import still_to_ask
 from recount_host.law.counts import LETTERS, CountBook
@@ -113,6 +113,7 @@ class VoidLine:
 
     name: str
     batch: int
+    """0 where the device was withdrawn with all that it had scanned."""
     reason: str
     by: str
 
@@ -567,7 +568,8 @@ def _sheet_in_words(state: PrecinctState, device: str, batch: int, sheet: int) -
 
 
 def _voided(state: PrecinctState) -> tuple[VoidLine, ...]:
-    lines: list[VoidLine] = []
+    """Return the attempts that were voided, as far as no record that may still come can add to them."""
+    lines = [_void_line(state, act.body["device"], 0, act) for act in state.withdrawn]
     for batch in state.void_batches:
         order = next(
             (
@@ -577,26 +579,41 @@ def _voided(state: PrecinctState) -> tuple[VoidLine, ...]:
             ),
             None,
         )
-        order = order or next((a for a in state.withdrawn if a.body["device"] == batch.device), None)
-        reason = str(order.body["reason"]) if order else batch.void_reason
-        by = " and ".join(in_words(person) for person in order.by) if order else "both sides at the device"
-        lines.append(VoidLine(state.name_of(batch.device), batch.batch, reason, by))
+        if order is not None:
+            lines.append(_void_line(state, batch.device, batch.batch, order))
+        elif state.heads is not None and not state.is_withdrawn(batch.device):
+            name, by = state.name_of(batch.device), "both sides at the device"
+            lines.append(VoidLine(name, batch.batch, batch.void_reason, by))
     return tuple(lines)
 
 
+def _void_line(state: PrecinctState, device: str, batch: int, act: Act) -> VoidLine:
+    by = " and ".join(in_words(person) for person in act.by)
+    return VoidLine(state.name_of(device), batch, act.body["reason"], by)
+
+
+NOT_OPENED = "never opened"
+NOT_USED = "nothing of it counts"
+
+
 def _runs(state: PrecinctState) -> tuple[RunLine, ...]:
+    """Return each device's part, as far as scanning_finished fixed it: what is sent later changes nothing."""
     lines: list[RunLine] = []
     for given in state.assignments:
+        head = (state.heads or {}).get(given.device, 0)
         run = next((run for run in state.runs if (run.device, run.run) == (given.device, given.run)), None)
+        opened = run is not None and run.opened_n <= head
+        used = state.heads is not None and not state.is_withdrawn(given.device)
+        missing = NOT_OPENED if used else NOT_USED
         lines.append(
             RunLine(
                 given.run,
                 given.device,
                 state.name_of(given.device),
-                run.software if run else "never opened",
-                run.firmware if run else "never opened",
-                sum(batch.run == given.run for batch in state.standing_batches),
-                (state.heads or {}).get(given.device, 0),
+                run.software if run is not None and opened else missing,
+                run.firmware if run is not None and opened else missing,
+                sum(batch.run == given.run for batch in state.standing_batches) if used else 0,
+                head,
                 state.head_sha256.get(given.device, b"").hex(),
             )
         )

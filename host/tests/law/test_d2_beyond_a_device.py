@@ -47,8 +47,16 @@ def test_a_gap_that_never_closes_blocks_no_precinct_whose_device_both_sides_with
     day.show_figures()
     day.lock(p=0, o=0)
     day.hand_count({"D": 3})
-    (line,) = statement(day.facts(), "101").voided
-    assert (line.name, line.reason) == ("alpha", "it does not start any more")
+    said = statement(day.facts(), "101")
+    (line,) = said.voided
+    assert (line.name, line.batch, line.reason) == ("alpha", 0, "it does not start any more")
+    assert [(run.name, run.software, run.batches) for run in said.runs] == [
+        ("alpha", "nothing of it counts", 0),
+        ("beta", "1.0", 1),
+    ]
+    day.device().open_batch()
+    day.device().close_batch()
+    assert statement(day.facts(), "101") == said
 
 
 def test_what_a_withdrawn_device_sends_later_counts_nothing() -> None:
@@ -139,6 +147,12 @@ def test_both_sides_send_a_precinct_to_hand_count_and_nothing_of_a_scanner_is_us
     assert [line.name for line in said.identities] == ["I6", "I7", "I8"]
     assert said.figures_shown_utc == ""
     assert not said.set_aside_reasons
+    assert [(run.software, run.batches) for run in said.runs] == [("nothing of it counts", 0)]
+    device = day.device()
+    device.open_batch()
+    device.close_batch()
+    device.write("batch_voided", {"reason": "late", "by": ["a", "b"]})
+    assert statement(day.facts(), "101") == said
 
 
 def test_a_hand_count_by_decision_needs_both_sides() -> None:
