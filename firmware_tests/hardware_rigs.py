@@ -1,30 +1,17 @@
 """Rigs of real boards: a Pico with a second Pico as its paper path; a whole device, paper and a person."""
 
-import shutil
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import serial
 
-from firmware_tests.rig import RigError, RigFile, RigMissing, Where, firmware_hash
-from recount_device.errors import LinkLost
+from firmware_tests.rig import RigError, RigFile, RigMissing, Where
+from recount_device.errors import LinkLost, OperatorError
+from recount_device.firmware_board import FirmwareBoard, find_board
 from recount_device.serial_port import FEEDER_BAUD, find_port
 
 ANSWER_S = 2.0
-ASK_FIRMWARE = """
-import os, hashlib, binascii
-def tell(folder):
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".py"):
-            with open(folder + "/" + name, "rb") as file:
-                print(name, binascii.hexlify(file.read()).decode())
-tell(".")
-if "recount_protocol" in os.listdir():
-    tell("recount_protocol")
-"""
-"""Run on the board: prints each file's name and content."""
 
 
 def open_port(name: str, baud: int, what: str) -> serial.Serial:
@@ -41,32 +28,16 @@ def open_port(name: str, baud: int, what: str) -> serial.Serial:
         raise RigError(f"{what}: {path} cannot be opened: {error}") from error
 
 
-def parse_firmware(printed: str) -> str:
-    """Return the hash of the firmware that `ASK_FIRMWARE` printed. Raises RigError for anything else."""
-    try:
-        files = [line.split() for line in printed.splitlines() if line.strip()]
-        return firmware_hash((name, bytes.fromhex(content)) for name, content in files)
-    except ValueError as error:
-        raise RigError(f"the board did not tell its firmware: {error}") from error
-
-
 def ask_firmware(port: str) -> str:
-    """Return the hash of what lies on a board, through mpremote; the board starts anew afterwards."""
-    mpremote = shutil.which("mpremote")
-    if mpremote is None:
-        raise RigMissing(
-            "mpremote, which asks the board for its firmware, is not installed: pip install mpremote"
-        )
+    """Return the hash of what lies on a board; the board starts anew before. Raises RigMissing, RigError."""
     try:
-        path = find_port(port)
-    except LinkLost as error:
+        board = FirmwareBoard(find_board(port))
+    except OperatorError as error:
         raise RigMissing(f"the feeder's USB: {error}") from error
-    command = [mpremote, "connect", path, "exec", ASK_FIRMWARE, "+", "reset"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    except (subprocess.SubprocessError, OSError) as error:
-        raise RigError(f"mpremote could not ask the board at {path}: {error}") from error
-    return parse_firmware(done.stdout)
+        return board.look().firmware_hash
+    except OperatorError as error:
+        raise RigError(f"the feeder's USB: {error}") from error
 
 
 class PicoPaper:

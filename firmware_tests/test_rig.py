@@ -1,5 +1,6 @@
 """Rigs: their files, what is missing, the first failure, and the second Pico's paper path."""
 
+import os
 import subprocess
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -8,18 +9,15 @@ from typing import Any
 
 import pytest
 
-from firmware_tests.hardware_rigs import ASK_FIRMWARE, PersonsPaper, PicoPaper, parse_firmware
+from firmware_tests.hardware_rigs import PersonsPaper, PicoPaper, ask_firmware
 from firmware_tests.rig import (
     OnlyOnce,
     Rig,
     RigError,
+    RigMissing,
     Where,
-    firmware_hash,
-    firmware_sources,
     read_rig,
 )
-from recount_world.board_process import interpreter
-from recount_world.errors import BoardError
 from recount_world.paper import Paper, Sheet
 from recount_world.path import TICKS_PER_MM, Bundle, Carried, PaperPath
 from recount_world.pins import INPUTS, firmware_pins
@@ -116,27 +114,20 @@ def test_a_test_that_failed_on_the_rig_bars_the_tests_after_it() -> None:
 # --- which firmware it is ---
 
 
-def test_a_board_tells_the_hash_of_the_sources_that_were_copied_onto_it(tmp_path: Path) -> None:
-    shared = tmp_path / "recount_protocol"
-    shared.mkdir()
-    for source in firmware_sources():
-        folder = shared if source.parent.name == "recount_protocol" else tmp_path
-        (folder / source.name).write_bytes(source.read_bytes())
+def test_a_rig_without_its_board_is_missing_and_says_so() -> None:
+    with pytest.raises(RigMissing, match="the feeder's USB: no adapter with the serial number E0"):
+        ask_firmware("usb:E0")
+
+
+def test_a_port_without_micropython_is_a_fault_of_the_rig(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recount_device.firmware_board.TALK_TIMEOUT_S", 1.0)
+    here, there = os.openpty()
     try:
-        command = [interpreter(), "-c", ASK_FIRMWARE]
-    except BoardError as error:
-        pytest.skip(str(error))
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout
-    expected = firmware_hash((source.name, source.read_bytes()) for source in firmware_sources())
-    assert parse_firmware(printed) == expected
-    (tmp_path / "feeder.py").write_text("pass\n")
-    printed = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=True).stdout
-    assert parse_firmware(printed) != expected
-
-
-def test_what_is_no_list_of_files_is_no_firmware() -> None:
-    with pytest.raises(RigError, match="did not tell its firmware"):
-        parse_firmware("Traceback (most recent call last):\n  OSError")
+        with pytest.raises(RigError, match="is MicroPython on it"):
+            ask_firmware(os.ttyname(there))
+    finally:
+        os.close(here)
+        os.close(there)
 
 
 # --- the second Pico ---

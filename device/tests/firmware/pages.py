@@ -45,15 +45,21 @@ def edge_table() -> str:
 
 def pin_table() -> str:
     """Return the wires with what pins.py says about them, as a table."""
-    rows = ["| GPIO | name | direction | meaning |", "| --- | --- | --- | --- |"]
+    rows = ["| pin | GPIO | name | direction | meaning |", "| --- | --- | --- | --- | --- |"]
     direction = ""
     for line in (FIRMWARE / "pins.py").read_text().splitlines():
         if line.startswith("# "):
             direction = {"Se": "in", "Ou": "out", "Li": "UART0"}[line[2:4]]
         wire = WIRE.fullmatch(line)
         if wire and wire[1] != "STEPS_PER_MM":
-            rows.append(f"| {wire[2]} | {wire[1]} | {direction} | {wire[3]} |")
+            rows.append(f"| {board_pin(int(wire[2]))} | {wire[2]} | {wire[1]} | {direction} | {wire[3]} |")
     return "\n".join([*rows, ""])
+
+
+def board_pin(gpio: int) -> int:
+    """Return the pin of a Raspberry Pi Pico that is a GPIO up to 22: every fifth from 3 on is ground."""
+    assert 0 <= gpio <= 22
+    return 1 + gpio + (gpio + 2) // 4
 
 
 PARTS = {
