@@ -186,9 +186,12 @@ class Device:
         body = {"sheet": self.sheet, "reasons": list(reasons), "out": out, "feeder": self.feeder}
         self.write("sheet_returned", body)
 
-    def doubt(self, number: int) -> None:
-        """Write down that a judged sheet's landing is unknown."""
-        self.write("sheet_in_doubt", {"sheet": number, "why": "power cut", "feeder": self.feeder})
+    def doubt(self, number: int, like: int = 0) -> None:
+        """Write down that a judged sheet's landing is unknown, or that it looks like another sheet."""
+        if like:
+            self.write("repeat_suspected", {"sheet": number, "like": like, "feeder": self.feeder})
+        why = f"it looks like sheet {like}, which was read in this batch" if like else "power cut"
+        self.write("sheet_in_doubt", {"sheet": number, "why": why, "feeder": self.feeder})
 
     def settle(self, number: int, fate: str) -> None:
         """Write down what the officials said of a sheet in doubt."""

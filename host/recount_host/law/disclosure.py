@@ -26,6 +26,7 @@ from recount_host.law.piles import PILES
 from recount_host.law.precinct import PrecinctState, attempt_due
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import SITUATION, State
+from recount_host.law.tally import Batch
 from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
 
 
@@ -192,6 +193,10 @@ class Doubt:
     record_n: int
     """Number of the record that holds its crop, for the picture; 0 when it was never judged."""
     why: str
+    like: int
+    """The sheet of the same batch that it looks like; 0 for none."""
+    like_record_n: int
+    """Number of the record that holds that one's crop: both pictures are shown; 0 for none."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the doubt as a plain map."""
@@ -234,12 +239,17 @@ def asked_now(state: PrecinctState) -> tuple[Doubt, ...]:
     return tuple(
         Doubt(
             batch.device, state.name_of(batch.device), batch.run, batch.batch,
-            sheet.sheet, sheet.judged_n, sheet.in_doubt,
+            sheet.sheet, sheet.judged_n, sheet.in_doubt, sheet.like, _judged_n(batch, sheet.like),
         )
         for batch in state.batches
         if not state.is_void(batch)
         for sheet in batch.doubts
     )  # fmt: skip
+
+
+def _judged_n(batch: Batch, number: int) -> int:
+    """Return the record of a sheet's verdict, 0 where there is none."""
+    return next((sheet.judged_n for sheet in batch.sheets if sheet.sheet == number), 0)
 
 
 def view(state: PrecinctState) -> PrecinctView:

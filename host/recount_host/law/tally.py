@@ -40,6 +40,8 @@ class Sheet:
     """Its final fate, "" while it has none."""
     in_doubt: str
     """Why its landing is unknown, "" when it is known."""
+    like: int = 0
+    """The sheet of its batch that the device took it for, which the officials are asked about; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +239,7 @@ class _Building:
     judged_n: int = 0
     fate: str = ""
     in_doubt: str = ""
+    like: int = 0
 
 
 class _BatchReader:
@@ -275,7 +278,7 @@ class _BatchReader:
         if not self.opened:
             self._wrong("it was never opened")
         sheets = tuple(
-            Sheet(number, b.judged, b.choices, b.reasons, b.place, b.judged_n, b.fate, b.in_doubt)
+            Sheet(number, b.judged, b.choices, b.reasons, b.place, b.judged_n, b.fate, b.in_doubt, b.like)
             for number, b in self.sheets.items()
         )
         if self.closed_n:
@@ -331,6 +334,9 @@ class _BatchReader:
             self.by_hand += 1
         self._finish(body["sheet"], RETURNED)
 
+    def on_repeat(self, _record: Record, body: Mapping[str, Any]) -> None:
+        self.sheets.setdefault(body["sheet"], _Building()).like = body["like"]
+
     def on_in_doubt(self, _record: Record, body: Mapping[str, Any]) -> None:
         self.sheets.setdefault(body["sheet"], _Building()).in_doubt = (
             body["why"] or "its landing was not seen"
@@ -378,6 +384,7 @@ _TAKE = {
     "sheet_judged": _BatchReader.on_judged,
     "sheet_landed": _BatchReader.on_landed,
     "sheet_returned": _BatchReader.on_returned,
+    "repeat_suspected": _BatchReader.on_repeat,
     "sheet_in_doubt": _BatchReader.on_in_doubt,
     "doubt_settled": _BatchReader.on_settled,
     "batch_closed": _BatchReader.on_closed,

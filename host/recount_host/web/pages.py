@@ -4,7 +4,7 @@ The only figures that pass here are those of `disclosure.view`, which gives none
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from recount_classifier.reasons import REASONS
@@ -160,11 +160,13 @@ def notices_page(
 def picture_open(state: PrecinctState, device: str, n: int) -> Doubt | Notice | None:
     """Return what the law opens the picture of this record for now, or None while it is closed.
 
-    A doubt: the officials are asked where the sheet lies, and see it without a verdict. A notice: the notices
-    are open and list it.
+    A doubt: the officials are asked where the sheet lies, and see it without a verdict; where it looks like
+    another sheet, that one too. A notice: the notices are open and list it.
     """
     listed = notices(state) if notices_open(state) else ()
-    found = (one for one in (*asked_now(state), *listed) if (one.device, one.record_n) == (device, n))
+    asked = asked_now(state)
+    compared = tuple(replace(doubt, record_n=doubt.like_record_n) for doubt in asked if doubt.like_record_n)
+    found = (one for one in (*asked, *compared, *listed) if (one.device, one.record_n) == (device, n))
     return next(found, None)
 
 

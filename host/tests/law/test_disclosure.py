@@ -163,10 +163,24 @@ def test_of_a_sheet_in_doubt_neither_place_nor_verdict_is_shown() -> None:
         "sheet": number,
         "record_n": 3,
         "why": "power cut",
+        "like": 0,
+        "like_record_n": 0,
     }
     where = {"run": "101-1", "device": device.id, "batch": 1}
     day.act("batch_void_ordered", BOTH, **where, reason="run again")  # type: ignore[arg-type]
     assert asked_now(day.state()) == ()
+
+
+def test_a_sheet_that_looks_like_another_is_shown_beside_it() -> None:
+    day = Day()
+    device = day.assign()
+    device.open_batch()
+    first = device.scan(Sheet("set_aside", (), ("overvote",)))
+    again = device.judge(Sheet("set_aside", (), ("overvote",)))
+    device.doubt(again, like=first)
+    (doubt,) = asked_now(day.state())
+    assert (doubt.sheet, doubt.like) == (again, first)
+    assert 0 < doubt.like_record_n < doubt.record_n
 
 
 def test_every_batch_says_how_it_stands() -> None:

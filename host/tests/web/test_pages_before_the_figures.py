@@ -208,6 +208,20 @@ def test_the_sheet_in_doubt_is_shown_with_its_picture_and_without_its_place(site
     assert answer.body == device.crops[int(pictures[0])]  # type: ignore[attr-defined]
 
 
+def test_a_sheet_that_looks_like_one_read_before_is_shown_beside_it(site: Site) -> None:
+    day = begun()
+    alpha = day.device("alpha")
+    first = alpha.scan(OVERVOTE)
+    alpha.doubt(alpha.judge(OVERVOTE), like=first)
+    site.fill(day)
+    page = site.text("/precincts/101")
+    assert f"the same paper as sheet {first}?" in page
+    assert "overvote" not in page.lower()
+    pictures = re.findall(rf"/precincts/101/pictures/{alpha.id}/(\d+)\.png", page)
+    assert len(set(pictures)) == 2
+    assert [site.ask(f"/precincts/101/pictures/{alpha.id}/{n}.png").status for n in pictures] == [200, 200]
+
+
 def test_the_picture_closes_when_the_doubt_is_settled(site: Site) -> None:
     day = with_a_doubt()
     device = day.device("alpha")
