@@ -89,7 +89,7 @@ class Thresholds:
     outline_ink: float = 0.65
     """Ink that every quarter of a target's printed outline has at least, 1 being the blank's as this sheet is
     printed: what hides a mark hides print as well. Lowest of real sheets: 0.73, of one over-exposed at its
-    edge 0.57; of drawn marks hidden by glare or fluid, 995 in 1000 leave less than 0.65."""
+    edge 0.57; of drawn marks hidden by glare or fluid, 99 in 100 leave less than 0.65."""
     weakest_of_strongest: float = 0.35
     """Cover of the weakest mark against the strongest, where several are counted."""
 
