@@ -499,3 +499,25 @@ def test_another_device_that_comes_after_scanning_was_finished_counts_nothing() 
     rogue.scan(COUNTED)
     rogue.close_batch()
     assert day.state().figures.counted == 9
+
+
+def test_two_sheets_in_doubt_are_settled_one_after_the_other() -> None:
+    day = Day()
+    device = day.assign()
+    device.open_batch()
+    for number in (device.judge(COUNTED), device.judge(COUNTED)):
+        device.doubt(number)
+    settle(day, 1, "counted")
+    settle(day, 2, "returned")
+    assert [act.body["sheet"] for act in day.state().settle_orders] == [1, 2]
+
+
+def test_a_batch_of_a_program_that_nobody_knows_is_told_of_as_a_stray_run() -> None:
+    day = Day()
+    day.assign()
+    stray = day.device("beta")
+    stray.open_run("101-9", "101", OTHER_PROGRAM)
+    stray.open_batch()
+    stray.scan(COUNTED)
+    stray.close_batch()
+    assert obstacles(day) == ["stray_run"]
