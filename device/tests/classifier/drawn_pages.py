@@ -57,7 +57,13 @@ def blank_of(design: Design) -> Blank:
 @cache
 def program() -> Program:
     """Return the program of the contest under recount."""
-    blank = blank_of(usual_design())
+    return program_of(usual_design())
+
+
+@cache
+def program_of(design: Design) -> Program:
+    """Return the program of the contest under recount on another ballot."""
+    blank = blank_of(design)
     placed = blank.layout.contest(RECOUNT)
     box = placed.box
     spec = StyleSpec(
