@@ -1,9 +1,11 @@
 """The command `recount-device`: a table of subcommands, each a module with `configure` and `run`."""
 
 import argparse
+import errno
 import importlib
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 from recount_device.errors import OperatorError
@@ -24,6 +26,14 @@ class Command(NamedTuple):
     module: str
     purpose: str
 
+
+NO_ROOM: Mapping[int, str] = {
+    errno.ENOSPC: "the disk is full; make room and start again",
+    errno.EDQUOT: "this user's share of the disk is full; make room and start again",
+    errno.EFBIG: "the file may not grow any more; make room and start again",
+    errno.EPIPE: "whoever read the output has gone",
+}
+"""What is wrong where nothing can be written any more, and what to do."""
 
 COMMANDS: tuple[Command, ...] = (
     Command(("run",), "recount_device.run", "run the device of a DEVICE.toml"),
@@ -55,11 +65,30 @@ def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one subcommand and return its exit code; an OperatorError becomes one line and exit code 2."""
+    """Run one subcommand and return its exit code.
+
+    An OperatorError, a disk that is full and a reader of the output that has gone become one line and exit
+    code 2.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         args = build_parser(words[0] if words else None).parse_args(words)
-        return int(importlib.import_module(args.module).run(args))
+        code = int(importlib.import_module(args.module).run(args))
+        sys.stdout.flush()
     except OperatorError as error:
         print(f"recount-device: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        _drop_output()
+        print(f"recount-device: cannot write: {NO_ROOM[error.errno]}", file=sys.stderr)
+        return 2
+    return code
+
+
+def _drop_output() -> None:
+    """Send what is still to be printed nowhere: Python's own end would fail over it once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
