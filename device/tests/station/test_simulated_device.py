@@ -290,6 +290,23 @@ def test_a_cable_that_is_cut_and_joined_again_loses_no_sheet(a_world: MakeWorld,
     assert len(world.records("sheet_in_doubt")) <= 1
 
 
+@pytest.mark.parametrize("at_mm", [60, 390, 500])
+def test_a_cable_that_is_pulled_out_and_comes_back_as_another_port_loses_no_sheet(
+    a_world: MakeWorld, at_mm: int
+) -> None:
+    world = a_world(f'[[fault]]\nkind = "cable_unplugged"\nwhen_sheet = "3"\nat_mm = {at_mm}\nfor_s = 1.5')
+    world.scan()
+    world.check()
+    assert len(world.records("sheet_in_doubt")) <= 1
+
+
+def test_a_sheet_that_the_guides_catch_comes_back_and_is_fed_again(a_world: MakeWorld) -> None:
+    world = a_world('[[fault]]\nkind = "pick_skew"\nsheet = "3"\nskew_deg = 8')
+    world.scan()
+    world.check()
+    assert [record.body["reasons"] for record in world.records("sheet_returned")] == [["jam"]]
+
+
 def test_noise_on_the_cable_changes_nothing(a_world: MakeWorld) -> None:
     world = a_world('[[fault]]\nkind = "cable_noise"\nper_million = 2000')
     world.scan()
