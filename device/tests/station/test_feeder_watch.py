@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -126,10 +127,22 @@ def folder(tmp_path: Path) -> Generator[Path, None, None]:
         process.terminate()
 
 
+class Shown(io.StringIO):
+    """What is shown, and word to whoever waits for more of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.more = threading.Condition()
+
+    def flush(self) -> None:
+        with self.more:
+            self.more.notify_all()
+
+
 class Typing(io.StringIO):
     """A person who types what fits what is shown, until all steps are through."""
 
-    def __init__(self, out: io.StringIO) -> None:
+    def __init__(self, out: Shown) -> None:
         super().__init__()
         self._out = out
         self._answered = 0
@@ -138,20 +151,22 @@ class Typing(io.StringIO):
         return self
 
     def __next__(self) -> str:
-        while True:
-            steps = [line for line in self._out.getvalue().splitlines() if line.startswith(("Step", "All"))]
-            if len(steps) > self._answered:
-                self._answered = len(steps)
-                last = steps[-1]
-                if last.startswith("All"):
-                    return "q\n"
-                return "\n" if "Enter" in last else "s\n"
+        with self._out.more:
+            self._out.more.wait_for(lambda: len(self._steps()) > self._answered)
+        steps = self._steps()
+        self._answered = len(steps)
+        if steps[-1].startswith("All"):
+            return "q\n"
+        return "\n" if "Enter" in steps[-1] else "s\n"
+
+    def _steps(self) -> list[str]:
+        return [line for line in self._out.getvalue().splitlines() if line.startswith(("Step", "All"))]
 
 
 def test_a_simulated_feeder_is_led_through_all_its_motors_and_exits(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = io.StringIO()
+    out = Shown()
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stdin", Typing(out))
     assert main(["feeder", "watch", str(folder / "DEVICE.toml")]) == 0

@@ -470,8 +470,8 @@ back*: taken out and fed again under a new number; *lies in its bin*: nobody had
 people saw it lie there. In every case a sheet ends in its bin and is counted once. A board that loses power
 tells no reason; its path is emptied by hand before it goes on.
 
-A power cut of the whole device is the same to the feeder; what the station makes of it is tried by killing its
-process at every write to its journal (`device/tests/station/test_crashes.py`) and in mid-batch
+A power cut of the whole device is the same to the feeder; what the station makes of it is tried by killing
+its process at every write to its journal (`device/tests/station/test_crashes.py`) and in mid-batch
 (`firmware_tests/test_killed.py`).
 
 The moments: the sheet is *picked* (10 mm before the entry sensor), *entering* (100 mm past it), *measured*
