@@ -23,6 +23,8 @@ from recount_device.serial_port import find_port
 
 RASPBERRY_PI_VENDOR = 0x2E8A
 TALK_TIMEOUT_S = 120.0
+LEAVE_S = 1.5
+"""So long after its reset a board's port has vanished, and mostly come back."""
 BACK_TIMEOUT_S = 10.0
 """A board that starts anew is back at its port after this time."""
 LOOK_AGAIN_S = 0.2
@@ -157,7 +159,7 @@ class FirmwareBoard:
             ) from error
 
     def _start_anew(self) -> None:
-        self._talk("reset")
+        self._talk("reset", "+", "sleep", str(LEAVE_S))
         deadline_s = time.monotonic() + BACK_TIMEOUT_S
         while not Path(self.path).exists():
             if time.monotonic() > deadline_s:

@@ -25,6 +25,11 @@ def flash(tmp_path: Path) -> Path:
     return tmp_path / "flash"
 
 
+@pytest.fixture(autouse=True)
+def _port_that_does_not_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recount_device.firmware_board.LEAVE_S", 0)
+
+
 @pytest.fixture
 def board(flash: Path) -> Generator[ReplBoard, None, None]:
     board = ReplBoard(flash)
