@@ -2,12 +2,13 @@
 
 All are processes, as in a recount. Prints how many sheets a minute of wall time were scanned, and the
 station's own work on a sheet with its parts, at the median: from the moment at which it hears that the sheet
-rests under the camera to the divert command.
+rests under the camera to the divert command. The figures go into docs/benchmarks.md.
 """
 
 import argparse
 import json
 import os
+import platform
 import statistics
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from firmware_tests.benchmark_page import write_section
 from firmware_tests.day import Day, DayError, Table, wait_until
 from firmware_tests.demo import FAIRVIEW, MACHINE, WORK, build_program, order_of
 from firmware_tests.timed_station import PARTS
@@ -27,9 +29,10 @@ GOAL_SHEETS_A_MINUTE = 300
 GOAL_OWN_WORK_MS = 60
 LOOK_S = 0.5
 MEANING = {
-    "whole": "the station's own work on a sheet",
+    "whole": "from rest under the camera to the divert command",
     "capture": "the picture, as it comes from the simulated camera",
-    "read": "both steps of reading",
+    "read": "both steps of reading, in their process, and the way there and back",
+    "ink": "whether the sheet looks like one read before",
     "png": "the crop as PNG",
     "journal": "the record on the disk",
 }
@@ -51,7 +54,10 @@ def main(words: Sequence[str]) -> int:
     except (DayError, BallotError, WorldGone, OSError) as error:
         print(f"throughput: {error}", file=sys.stderr)
         return 2
-    return tell(options.sheets, options.devices, seconds, times)
+    figures, code = tell(options.sheets, options.devices, seconds, times)
+    print(figures)
+    write_section("throughput", f"## How fast a precinct is scanned\n\n{figures}")
+    return code
 
 
 def measure(folder: Path, sheets: int, devices: int) -> tuple[float, dict[str, list[float]]]:
@@ -121,19 +127,26 @@ def joined(files: Iterable[Path]) -> dict[str, list[float]]:
     return times
 
 
-def tell(sheets: int, devices: int, seconds: float, times: Mapping[str, list[float]]) -> int:
-    """Print the figures; return 1 where a goal is missed."""
+def tell(sheets: int, devices: int, seconds: float, times: Mapping[str, list[float]]) -> tuple[str, int]:
+    """Return the figures as a section of the page, and 1 where a goal is missed, else 0."""
     rate = 60 * sheets / seconds
-    cores = os.cpu_count()
-    print(f"{sheets} sheets on {devices} devices in {seconds:.0f} s of wall time, {cores} cores:")
-    print(f"{rate:8.0f}     sheets a minute (goal {GOAL_SHEETS_A_MINUTE})")
+    machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
+    lines = [
+        f"Written by `make throughput` on {machine}: {sheets} sheets on {devices} devices through paper path,",
+        "firmware, stations, classifier and host, all of them processes on that machine. All of a part's time",
+        "is counted, also what it waits for a core while the other device is at work.",
+        "",
+        f"{rate:.0f} sheets a minute of wall time, {seconds:.0f} s in all (goal: {GOAL_SHEETS_A_MINUTE}).",
+        "",
+        f"| the station's own work on a sheet | median, ms (goal: {GOAL_OWN_WORK_MS} in all) | 95 % within, ms |",
+        "| --- | --- | --- |",
+    ]
     for part in PARTS:
         values = sorted(times[part])
         slow = values[int(len(values) * 0.95)]
-        goal = f" (goal {GOAL_OWN_WORK_MS})" if part == "whole" else ""
-        print(f"{statistics.median(values):8.1f} ms  {MEANING[part]}{goal}; 95 % within {slow:.1f} ms")
+        lines.append(f"| {MEANING[part]} | {statistics.median(values):.1f} | {slow:.1f} |")
     own_ms = statistics.median(times["whole"])
-    return int(rate < GOAL_SHEETS_A_MINUTE or own_ms > GOAL_OWN_WORK_MS)
+    return "\n".join(lines), int(rate < GOAL_SHEETS_A_MINUTE or own_ms > GOAL_OWN_WORK_MS)
 
 
 if __name__ == "__main__":

@@ -79,10 +79,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"recount-device: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        why = NO_ROOM.get(error.errno or 0)
+        if why is None:
             raise
         _drop_output()
-        print(f"recount-device: cannot write: {NO_ROOM[error.errno]}", file=sys.stderr)
+        print(f"recount-device: cannot write: {why}", file=sys.stderr)
         return 2
     return code
 
