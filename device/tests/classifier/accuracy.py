@@ -15,6 +15,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.queues import SimpleQueue
 from pathlib import Path
@@ -309,13 +310,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     share = -(-given.positions // given.processes)
     tasks = [Task(given.seed, n, share, given.marks, Thresholds()) for n in range(given.processes)]
     findings, started, told = Findings(), time.monotonic(), 0.0
-    for some in work_in_processes(tasks):
-        findings.add(some)
-        seconds = time.monotonic() - started
-        if seconds - told >= 5:
-            told = seconds
-            done = f"{findings.positions:>12,} of {given.positions:,}, {seconds:.0f} s"
-            print(f"{done}, {len(findings.wrong)} wrong", file=sys.stderr, flush=True)
+    # Interrupted, it tells what it has read so far.
+    with suppress(KeyboardInterrupt):
+        for some in work_in_processes(tasks):
+            findings.add(some)
+            seconds = time.monotonic() - started
+            if seconds - told >= 5:
+                told = seconds
+                done = f"{findings.positions:>12,} of {given.positions:,}, {seconds:.0f} s"
+                print(f"{done}, {len(findings.wrong)} wrong", file=sys.stderr, flush=True)
     seconds = time.monotonic() - started
     print(table_of(findings))
     print(f"\n{verdict_of(findings)} {seconds:.0f} s.")
