@@ -78,7 +78,9 @@ def read_trace(path: Path) -> list[Line]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise TraceError(f"cannot read {path}: {reason}") from error
-    lines = [_read_line(line, f"{path}, line {number}") for number, line in enumerate(text.splitlines(), 1)]
+    # A world that was killed leaves its last line unfinished.
+    whole = text[: text.rfind("\n") + 1]
+    lines = [_read_line(line, f"{path}, line {number}") for number, line in enumerate(whole.splitlines(), 1)]
     if not lines or lines[0].word != "seed":
         raise TraceError(f"{path} is no trace of a simulated device: its first line must be `0 seed NUMBER`")
     if not any((line.word, *line.details) == BOOTS for line in lines):
@@ -152,7 +154,6 @@ class _Player:
             for line in self._lines:
                 self._go_through(line)
                 self._place += 1
-            self._end()
         except _Differs as differs:
             before = tuple(self._lines[max(0, self._place - CONTEXT_LINES) : self._place])
             difference = Difference(differs.recorded, differs.replayed, before)
@@ -167,16 +168,13 @@ class _Player:
 
     def _go_through(self, line: Line) -> None:
         self._run_to(line.at_us, through=line.word in DID)
+        self._may_do_no_more_before(line.at_us)
         if line.word == "flash" and not self._boots:
             self._keep(line)
         elif line.word in DID or line.details[:1] == ("dead",):
             self._compare(line)
         elif line.word in self._takes:
             self._takes[line.word](line)
-
-    def _end(self) -> None:
-        if self._done:
-            raise _Differs(None, self._done[0])
 
     # What was done to the board.
 

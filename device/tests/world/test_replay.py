@@ -90,6 +90,16 @@ def test_the_same_firmware_does_again_what_a_day_of_accidents_recorded(tmp_path:
     assert verdict.messages > 20
 
 
+@pytest.mark.parametrize("part", [0.3, 0.65, 0.9])
+def test_a_trace_that_ends_in_the_middle_of_a_line_is_replayed_as_far_as_it_goes(
+    tmp_path: Path, part: float
+) -> None:
+    path = record(tmp_path)
+    content = path.read_bytes()
+    path.write_bytes(content[: round(len(content) * part)])
+    assert replay(read_trace(path)).difference is None
+
+
 def test_a_firmware_that_keeps_the_current_on_at_a_stop_is_found_at_the_first_stop(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
