@@ -42,7 +42,7 @@ def files(name: str) -> list[tuple[str, str]]:
 
 
 def as_written(template: str) -> str:
-    return " ".join(template.format(sheet=12, why="...").split())
+    return " ".join(template.format(sheet=12, why="...", like=3, tray="SET ASIDE").split())
 
 
 def parse_as_host(given: list[str]) -> argparse.Namespace:

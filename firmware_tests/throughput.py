@@ -132,13 +132,13 @@ def tell(sheets: int, devices: int, seconds: float, times: Mapping[str, list[flo
     rate = 60 * sheets / seconds
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     lines = [
-        f"Written by `make throughput` on {machine}: {sheets} sheets on {devices} devices through paper path,",
-        "firmware, stations, classifier and host, all of them processes on that machine. All of a part's time",
-        "is counted, also what it waits for a core while the other device is at work.",
+        f"Written by `make throughput` on {machine}: {sheets} sheets on {devices} devices through",
+        "paper path, firmware, stations, classifier and host, all of them processes on that machine. All of",
+        "a part's time is counted, also what it waits for a core while the other device is at work.",
         "",
         f"{rate:.0f} sheets a minute of wall time, {seconds:.0f} s in all (goal: {GOAL_SHEETS_A_MINUTE}).",
         "",
-        f"| the station's own work on a sheet | median, ms (goal: {GOAL_OWN_WORK_MS} in all) | 95 % within, ms |",
+        f"| the station's own work on a sheet (goal: {GOAL_OWN_WORK_MS}) | median, ms | 95 % within, ms |",
         "| --- | --- | --- |",
     ]
     for part in PARTS:
