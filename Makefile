@@ -47,6 +47,10 @@ bench: $(ENVIRONMENT)  ## time and memory of reading a sheet, written to docs/be
 soak-link: $(ENVIRONMENT)  ## a million records over a link that does its worst, each once and in order (SHARE=0.1: a tenth)
 	@$(BIN)/python -m protocol.tests.soak_link --share $(or $(SHARE),1)
 
+.PHONY: fuzz
+fuzz: $(ENVIRONMENT)  ## every decoder against millions of inputs that were changed and signed anew (SHARE=0.1: a tenth)
+	@$(BIN)/python -m firmware_tests.fuzz --share $(or $(SHARE),1)
+
 .PHONY: lint
 lint: $(ENVIRONMENT) $(STUBS)  ## style, types, import walls, the board's compiler
 	@$(BIN)/ruff check --quiet .

@@ -244,11 +244,14 @@ def read_program(data: bytes) -> Program:
             "this contest program is damaged or was edited: its content does not have its hash; copy it again"
         )
     try:
-        program = _program_from(msgpack.unpackb(content, strict_map_key=True), content, stored_hash)
+        fields_ = msgpack.unpackb(content, strict_map_key=True)
+        if msgpack.packb(fields_) != content:
+            raise ProgramError("this contest program is not in its one form (a key twice, or other packing)")
+        program = _program_from(fields_, content, stored_hash)
     except ProgramError:
         raise
     except _MALFORMED as error:
-        raise ProgramError(f"this contest program does not hold what it should ({error})") from error
+        raise ProgramError(f"this contest program does not hold what it should ({error!r:.200})") from error
     _check(program)
     return program
 
@@ -312,7 +315,7 @@ def _demand(fulfilled: bool, complaint: str) -> None:
 
 def _program_from(fields_: Mapping[str, Any], content: bytes, program_hash: bytes) -> Program:
     if fields_["dpi"] != WORKING_DPI:
-        raise ProgramError(f"this contest program is made for {fields_['dpi']} dpi, not {WORKING_DPI}")
+        raise ProgramError(f"this contest program is made for {fields_['dpi']!r:.40} dpi, not {WORKING_DPI}")
     given: Mapping[str, float] = fields_["thresholds"]
     if set(given) != set(THRESHOLD_NAMES):
         raise ProgramError("this contest program has other thresholds; build it again with this version")

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 import tty
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -197,7 +197,7 @@ def in_memory(records: int, seed: int) -> Figures:
 
 
 @contextmanager
-def micropython(records: int) -> Iterator[int]:
+def micropython(records: int) -> Generator[int]:
     """Yield the descriptor of a pty behind which MicroPython sends its records."""
     command = os.environ.get("MICROPYTHON") or shutil.which(
         "micropython", path=str(Path(sys.executable).parent)

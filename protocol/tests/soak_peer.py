@@ -29,10 +29,11 @@ def main(records: int) -> None:
     started = _ticks_ms()
     next_number = 0
     while True:
-        count = read.readinto(buffer)
+        count = read.readinto(buffer)  # type: ignore[attr-defined]  # pyright: ignore
         now_ms = _ticks_diff(_ticks_ms(), started)
         for kind, value in end.receive(bytes(view[:count]) if count else b"", now_ms):
             if kind == "payload":
+                assert isinstance(value, bytes)
                 next_number = int.from_bytes(value[:NUMBER_BYTES], "big")
             elif kind == "lost":
                 next_number = 0

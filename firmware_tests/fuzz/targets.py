@@ -1,0 +1,346 @@
+"""What is fuzzed: for each decoder its seeds, how its inputs are changed, and what may come of them.
+
+`decode` returns whether the input got past its outermost layer (frame, hash, tar). Whatever else than the
+decoder's own errors comes out of it is a finding.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from random import Random
+from types import CodeType, FunctionType
+from typing import Any
+from zlib import crc32
+
+from cobs import cobs
+
+from device.tests.least_program import least_program
+from firmware_tests.fuzz.mutating import havoc, one_of, packed_again
+from recount_classifier import program as program_file
+from recount_classifier.errors import ProgramError
+from recount_classifier.program import MAGIC, Option, read_program
+from recount_protocol import feeder_messages, fields, frames, records, tally_messages
+from recount_protocol.delivery import Delivery
+from recount_protocol.errors import FrameError, MessageError, RecordError
+from recount_protocol.feeder_messages import MESSAGES as FEEDER
+from recount_protocol.fields import Field, Fields
+from recount_protocol.frames import FrameReader, encode_frame
+from recount_protocol.records import KINDS, NO_HASH, Record, decode_record, encode_record
+
+SHORT_BYTES = 60
+"""The longest payload that the reader under test takes: frames too long for it come often."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One decoder under test."""
+
+    name: str
+    inputs: int
+    """How many `make fuzz` gives it."""
+    max_bytes: int
+    seeds: Callable[[], Sequence[bytes]]
+    change: Callable[[bytes, Random, int], bytes]
+    decode: Callable[[bytes], bool]
+    code: Sequence[FunctionType]
+    """The functions whose lines must be reached."""
+
+
+# Frames, and what they carry
+
+
+def payloads_of(stream: bytes, most: int) -> list[bytes]:
+    """Return the payloads that come through a frame reader."""
+    return [each for each in FrameReader(most).feed(stream) if isinstance(each, bytes)]
+
+
+def _framed(payload: bytes) -> bytes:
+    """Return a frame made by a library in C: ours is traced here, and should not vouch for itself."""
+    return cobs.encode(payload + crc32(payload).to_bytes(4, "little")) + b"\0"
+
+
+def _unframed(stream: bytes) -> list[bytes]:
+    """Return the payloads whose frames are whole."""
+    found: list[bytes] = []
+    for stuffed in stream.split(b"\0")[:-1]:
+        try:
+            body = cobs.decode(stuffed)
+        except cobs.DecodeError:
+            continue
+        if len(body) >= 4 and crc32(body[:-4]).to_bytes(4, "little") == body[-4:]:
+            found.append(body[:-4])
+    return found
+
+
+def _change_stream(stream: bytes, random: Random, most: int, change: Callable[[bytes], bytes]) -> bytes:
+    """Return the stream with one payload changed and its checksum made right, or with its bytes changed."""
+    payloads = _unframed(stream)
+    if not payloads or random.random() < 0.15:
+        return havoc(stream, random, most)
+    at = random.randrange(len(payloads))
+    what = random.randrange(8)
+    if what == 0:
+        payloads.insert(at, payloads[random.randrange(len(payloads))])
+    elif what == 1 and len(payloads) > 1:
+        del payloads[at]
+    else:
+        payloads[at] = change(payloads[at])
+    return b"".join(map(_framed, payloads))[:most]
+
+
+def _change_frames(stream: bytes, random: Random, most: int) -> bytes:
+    return _change_stream(stream, random, most, lambda payload: havoc(payload, random, 300))
+
+
+def _decode_frames(data: bytes) -> bool:
+    """Read frames cut up anyhow, and give the same bytes to a delivery."""
+    reader = FrameReader(SHORT_BYTES)
+    cut = data[0] if data else 0
+    found = [*reader.feed(data[:cut]), *reader.feed(data[cut:])]
+    for each in found:
+        assert isinstance(each, bytes | FrameError)
+    assert len(reader._kept) <= frames.max_frame_bytes(SHORT_BYTES)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+    end = Delivery(1, 0xABCD, 1, 240)
+    end.receive(data, 0)
+    return any(isinstance(each, bytes) for each in found)
+
+
+def _frame_seeds() -> list[bytes]:
+    """Return what two ends write to each other, and payloads with long runs."""
+    ends = [Delivery(1, 0xABCD, boot_id, 240) for boot_id in (1, 2)]
+    written = [b"", b""]
+    for now_ms in range(0, 200, 5):
+        for n, end in enumerate(ends):
+            if end.can_send:
+                end.send(bytes([now_ms]) * 20)
+            data = end.output(now_ms)
+            written[n] += data
+            ends[1 - n].receive(data, now_ms)
+    runs = map(encode_frame, (b"", b"\0" * 60, b"\xff" * 60, bytes(range(60))))
+    whole = [frame + b"\0" for stream in written for frame in stream.split(b"\0") if frame]
+    return [*(b"".join(whole[at : at + 3]) for at in range(0, min(len(whole), 60), 3)), *runs]
+
+
+def _decode_feeder(data: bytes) -> bool:
+    payloads = payloads_of(data, feeder_messages.MAX_PAYLOAD_BYTES)
+    for payload in payloads:
+        try:
+            name, values = feeder_messages.decode(payload)
+        except MessageError:
+            continue
+        assert feeder_messages.encode(name, **values) == payload
+    return bool(payloads)
+
+
+def _change_feeder(stream: bytes, random: Random, most: int) -> bytes:
+    return _change_stream(stream, random, most, lambda payload: havoc(payload, random, 240))
+
+
+def _feeder_seeds() -> list[bytes]:
+    seeds: list[bytes] = []
+    for name, (_, _, specified) in FEEDER.items():
+        values = {
+            field: (lowest,) * int(code[:-1]) if len(code) > 1 else lowest
+            for field, code, lowest, _ in specified
+        }
+        seeds.append(encode_frame(feeder_messages.encode(name, **values)))
+    return seeds
+
+
+def least_value(field: Field) -> Any:
+    """Return a value that the field allows."""
+    if field.choices:
+        return field.choices[0]
+    return _LEAST[field.type](field, max(field.lowest, min(field.highest, 3)))
+
+
+def _least_map(field: Field, length: int) -> dict[str, Any]:
+    if field.item is None:
+        return {"style": "1", "gates": {"a": 1.5}, "registrations": [[1.0], [2.0]]}
+    return {f"k{n}": least_value(field.item) for n in range(length)}
+
+
+def _least_list(field: Field, length: int) -> list[Any]:
+    assert field.item is not None
+    return [least_value(field.item) for _ in range(length)]
+
+
+_LEAST: dict[type, Callable[[Field, int], Any]] = {
+    int: lambda field, _length: field.lowest,
+    str: lambda _field, length: "0" * length,
+    bytes: lambda _field, length: b"\x01" * length,
+    list: _least_list,
+    dict: _least_map,
+}
+
+
+def least_fields(specified: Fields) -> dict[str, Any]:
+    """Return values that the table allows."""
+    return {name: least_value(field) for name, field in specified.items()}
+
+
+def a_record(kind: str) -> bytes:
+    """Return a record of this kind."""
+    return encode_record(Record("0" * 16, 1, NO_HASH, kind, "r1", 1, least_fields(KINDS[kind])))
+
+
+def _tally_seeds() -> list[bytes]:
+    seeds = [
+        encode_frame(tally_messages.pack(kind, **least_fields(specified)))
+        for kind, specified in tally_messages.MESSAGES.items()
+    ]
+    for kind in KINDS:
+        message = tally_messages.pack("record", record=a_record(kind), signature=bytes(64))
+        seeds.append(encode_frame(message))
+    return seeds
+
+
+def _change_tally(stream: bytes, random: Random, most: int) -> bytes:
+    def change(payload: bytes) -> bytes:
+        return one_of(
+            random,
+            (
+                lambda: packed_again(payload, random, 60_000),
+                lambda: _change_record(payload, random),
+                lambda: havoc(payload, random, 60_000),
+            ),
+        )
+
+    return _change_stream(stream, random, most, change)
+
+
+def _change_record(payload: bytes, random: Random) -> bytes:
+    """Return the message with the record in it changed, where it holds one."""
+    try:
+        kind, values = tally_messages.unpack(payload)
+        if kind != "record":
+            return packed_again(payload, random, 60_000)
+        values["record"] = packed_again(values["record"], random, 59_000)
+        return tally_messages.pack(kind, **values)
+    except MessageError:
+        return packed_again(payload, random, 60_000)
+
+
+def _decode_tally(data: bytes) -> bool:
+    payloads = payloads_of(data, 65_536)
+    for payload in payloads:
+        try:
+            kind, values = tally_messages.unpack(payload)
+        except MessageError:
+            continue
+        if kind == "record":
+            try:
+                record = decode_record(values["record"])
+            except RecordError:
+                continue
+            assert encode_record(record) == values["record"]
+    return bool(payloads)
+
+
+# Programs
+
+
+@cache
+def program_seeds() -> tuple[bytes, ...]:
+    options = (Option("D", "Ann", write_in=False), Option("W", "Write-in", write_in=True))
+    return (least_program("governor", "Governor", options).to_bytes(),)
+
+
+def change_program(data: bytes, random: Random, most: int) -> bytes:
+    content = data[len(MAGIC) + 32 :]
+    if not data.startswith(MAGIC) or random.random() < 0.1:
+        return havoc(data, random, most)
+    content = packed_again(content, random, most - len(MAGIC) - 32)
+    return MAGIC + sha256(content).digest() + content
+
+
+def decode_program(data: bytes) -> bool:
+    try:
+        made = read_program(data)
+    except ProgramError as error:
+        if "\n" in str(error)[:200]:
+            raise AssertionError("more than one line") from error
+        return data[len(MAGIC) : len(MAGIC) + 32] == sha256(data[len(MAGIC) + 32 :]).digest()
+    assert made.to_bytes() == data
+    return True
+
+
+def named(owner: Any, names: str) -> tuple[FunctionType, ...]:
+    """Return the functions of a module or class with these names."""
+    return tuple(vars(owner)[name] for name in names.split())
+
+
+def all_but(module: Any, names: str) -> tuple[FunctionType, ...]:
+    """Return the functions of a module except those with these names."""
+    return tuple(
+        each
+        for name, each in vars(module).items()
+        if isinstance(each, FunctionType) and each.__module__ == module.__name__ and name not in names.split()
+    )
+
+
+TARGETS = (
+    Target(
+        "frames",
+        3_000_000,
+        160,
+        _frame_seeds,
+        _change_frames,
+        _decode_frames,
+        (
+            *named(frames, "_unstuffed"),
+            *named(FrameReader, "feed _finish _counted"),
+        ),
+    ),
+    Target(
+        "feeder messages",
+        3_000_000,
+        160,
+        _feeder_seeds,
+        _change_feeder,
+        _decode_feeder,
+        named(feeder_messages, "decode _check _numbers_in"),
+    ),
+    Target(
+        "tally messages",
+        3_000_000,
+        1500,
+        _tally_seeds,
+        _change_tally,
+        _decode_tally,
+        (
+            *all_but(fields, "write_map"),
+            *named(tally_messages, "unpack _fields_of"),
+            *named(records, "decode_record _fields_of"),
+        ),
+    ),
+    Target(
+        "programs",
+        100_000,
+        8000,
+        program_seeds,
+        change_program,
+        decode_program,
+        all_but(program_file, "_array _patches _style_fields make_program"),
+    ),
+)
+
+NAMES = (*(each.name for each in TARGETS), "bundles")
+"""All targets; that of the bundles lies in `bundles.py`."""
+
+
+def target(name: str) -> Target:
+    """Return the target with this name."""
+    for each in TARGETS:
+        if each.name == name:
+            return each
+    from firmware_tests.fuzz.bundles import BUNDLES  # noqa: PLC0415  only this one needs the host
+
+    return BUNDLES
+
+
+def lines_of(code: CodeType) -> set[int]:
+    """Return the numbers of a function's lines, those of functions within it included."""
+    own = {line for _, _, line in code.co_lines() if line is not None and line != code.co_firstlineno}
+    return own.union(*(lines_of(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
