@@ -27,6 +27,8 @@ from recount_world.errors import WorldGone
 
 GOAL_SHEETS_A_MINUTE = 300
 GOAL_OWN_WORK_MS = 60
+BATCH_SHEETS = 100
+"""Fewer than the deck has: the same picture twice in one batch would be asked about."""
 LOOK_S = 0.5
 MEANING = {
     "whole": "from rest under the camera to the divert command",
@@ -99,7 +101,7 @@ def precinct(deck: Deck, pictures: Path, sheets: int) -> list[Mapping[str, objec
 
 def add_timed_table(day: Day, name: str, sheets: Sequence[Mapping[str, object]]) -> Table:
     """Start a device whose station has a stopwatch."""
-    table = day.add_table(name, sheets, duplex=False, world=MACHINE)
+    table = day.add_table(name, sheets, duplex=False, world=MACHINE, device={"batch_sheets": BATCH_SHEETS})
     table.station.stop()
     own = (str(table.folder / "DEVICE.toml"), str(table.folder / "times.json"))
     table.station.words = (sys.executable, "-m", "firmware_tests.timed_station", *own)
@@ -132,8 +134,8 @@ def tell(sheets: int, devices: int, seconds: float, times: Mapping[str, list[flo
     rate = 60 * sheets / seconds
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
     lines = [
-        f"Written by `make throughput` on {machine}: {sheets} sheets on {devices} devices through",
-        "paper path, firmware, stations, classifier and host, all of them processes on that machine. All of",
+        f"Written by `make throughput` on {machine}: {sheets} sheets on {devices} devices, in",
+        f"batches of {BATCH_SHEETS}, through paper path, firmware, stations, classifier and host, all of them processes. All of",
         "a part's time is counted, also what it waits for a core while the other device is at work.",
         "",
         f"{rate:.0f} sheets a minute of wall time, {seconds:.0f} s in all (goal: {GOAL_SHEETS_A_MINUTE}).",
