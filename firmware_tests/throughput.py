@@ -136,8 +136,8 @@ def tell(sheets: int, devices: int, seconds: float, times: Mapping[str, list[flo
     lines = [
         f"Written by `make throughput` on {machine}: {sheets} sheets on {devices} devices, in",
         f"batches of {BATCH_SHEETS}, through paper path, firmware, stations, classifier and host, all of",
-        "them processes. All of a part's time is counted, also what it waits for a core while the other device",
-        "is at work.",
+        "them processes. All of a part's time is counted, also what it waits for a core while the other",
+        "device is at work.",
         "",
         f"{rate:.0f} sheets a minute of wall time, {seconds:.0f} s in all (goal: {GOAL_SHEETS_A_MINUTE}).",
         "",
