@@ -158,7 +158,9 @@ class Desk:
             self._feed()
         elif name == "at_camera":
             self._pictured = self.world.hands.in_path()
-            self._verdict_us = self.world.now_us + self._verdict_after_us
+            if self._pictured:
+                self._verdict_us = self.world.now_us + self._verdict_after_us
+            # A bed that is empty by now has no verdict: the board sees that too, and stops.
         elif name == "stopped":
             self._put_right(feeder_messages.STOP_REASONS[fields["reason"]], fields["sheet"])
         elif name == "report" and fields["state"] == feeder_messages.STOPPED:
