@@ -8,6 +8,7 @@ CPython only.
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from cryptography.exceptions import InvalidSignature
@@ -201,9 +202,15 @@ def sign(key: Ed25519PrivateKey, data: bytes) -> bytes:
 def verify(public_key: bytes, data: bytes, signature: bytes) -> None:
     """Raise RecordError unless `signature` is that of `data` by the raw `public_key`."""
     try:
-        Ed25519PublicKey.from_public_bytes(public_key).verify(signature, data)
+        _key(public_key).verify(signature, data)
     except (InvalidSignature, ValueError):
         raise RecordError("the record's signature is not that of its device's key") from None
+
+
+@lru_cache(maxsize=1024)
+def _key(public_key: bytes) -> Ed25519PublicKey:
+    """Return the key of these bytes; made once for each of a locality's devices."""
+    return Ed25519PublicKey.from_public_bytes(public_key)
 
 
 def check_next(previous_hash: bytes, n: int, record: Record) -> None:
