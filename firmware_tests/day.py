@@ -20,6 +20,7 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, TypeVar
 
+from recount_device import cli as device_cli
 from recount_host import cli as host_cli
 from recount_world.client import WorldClient, control
 from recount_world.errors import WorldGone
@@ -200,9 +201,12 @@ class Day:
         duplex: bool = True,
         world: Mapping[str, object] = MappingProxyType({}),
         device: Mapping[str, object] = MappingProxyType({}),
-        host: str | None = None,
+        station: Sequence[str] = ("recount-device", "run"),
     ) -> Table:
-        """Start a simulated device with these sheets in its hopper, the first uppermost, and its station."""
+        """Start a simulated device with these sheets in its hopper, the first uppermost, and its station.
+
+        The technician has pinned the host at it.
+        """
         folder = self.folder / name
         folder.mkdir()
         socket_path = folder / "world.sock"
@@ -212,13 +216,15 @@ class Day:
         (folder / "WORLD.toml").write_text(toml_lines(settings) + "".join(tables), encoding="utf-8")
         parts = dict.fromkeys(("feeder", "camera", "panel"), f"simulated:{socket_path}")
         own = {"name": name, "folder": str(folder / "device"), **parts}
-        own["host"] = host or f"tcp://127.0.0.1:{self.port}"
-        (folder / "DEVICE.toml").write_text(toml_lines({**own, **device}), encoding="utf-8")
+        own["host"] = f"tcp://127.0.0.1:{self.port}"
+        config = folder / "DEVICE.toml"
+        config.write_text(toml_lines({**own, **device}), encoding="utf-8")
+        run_device(("pin-host", str(config), *self.host_words.split()))
         table = Table(
             name,
             folder,
             Child(("recount-device", "simulate", str(folder / "WORLD.toml")), folder / "world.log"),
-            Child(("recount-device", "run", str(folder / "DEVICE.toml")), folder / "station.log"),
+            Child((*station, str(config)), folder / "station.log"),
         )
         self.tables[name] = table
         table.world.start()
@@ -250,15 +256,31 @@ class Day:
     def assign(self, precinct: str, *names: str) -> None:
         """Give the precinct to devices, in training mode, once the host knows them."""
         for name in names:
-            wait_until(f"{name} introduces itself", lambda name=name: self._knows(name))
+            self.enrol(name)
             self.does(
                 "run", "assign", precinct, "--device", name, "--program", str(self.program),
                 "--mode", "training", "--by", COORDINATOR,
             )  # fmt: skip
 
-    def _knows(self, name: str) -> bool:
-        self.host.check()
-        return any(device["name"] == name for device in self.does("show")["devices"])
+    @property
+    def host_words(self) -> str:
+        """The words of the host's key, as its screen shows them."""
+        return self.does("device", "list")["host_words"]
+
+    def enrol(self, name: str) -> str:
+        """Let both officials compare the words of a device and enrol it, once; return the words."""
+        config = self.folder / name / "DEVICE.toml"
+
+        def standing() -> str:
+            self.host.check()
+            rows = self.does("device", "list")["devices"]
+            return next((row["standing"] for row in rows if row["name"] == name), "")
+
+        known = wait_until(f"{name} introduces itself", standing)
+        words = json.loads(run_device(("show", str(config), "--json")))["words"]
+        if known != "enrolled":
+            self.does("device", "enrol", name, *words.split(), "--by", ANN, "--by", BOB)
+        return words
 
     def view(self, precinct: str) -> dict[str, Any]:
         """Return the precinct as it may be shown now."""
@@ -322,10 +344,22 @@ class Day:
 
 def run_host(words: Sequence[str]) -> tuple[int, str, str]:
     """Run `recount-host` in this process; return its exit code and what it printed on both streams."""
+    return _run(host_cli.main, words)
+
+
+def run_device(words: Sequence[str]) -> str:
+    """Run `recount-device` in this process and return what it printed; raises DayError when it refuses."""
+    code, out, err = _run(device_cli.main, words)
+    if code != 0:
+        raise DayError(f"recount-device {' '.join(words)}: {err.strip()}")
+    return out
+
+
+def _run(main: Callable[[list[str]], int], words: Sequence[str]) -> tuple[int, str, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = host_cli.main(list(words))
+            code = main(list(words))
         except SystemExit as leaving:  # argparse's way to refuse
             code = leaving.code if isinstance(leaving.code, int) else 1
     return code, out.getvalue(), err.getvalue()

@@ -158,6 +158,8 @@ def recount(day: Day, deck: Deck, pictures: Path, statement: Path) -> list[str]:
     stack = sum(len(table.control.positions()["hopper"]) for table in day.tables.values())
     day.count(precinct, "H", stack)
     say("people", f"{ANN} and {BOB} counted the stack, each alone: H is locked")
+    for name in DEVICES:
+        say("people", f"{name} shows the words {day.enrol(name)}: both officials compare and enrol it")
     day.assign(precinct, *DEVICES)
     say("people", f"precinct {precinct} is given to {' and '.join(DEVICES)}, mode training")
     scan(day, deck)

@@ -1,5 +1,6 @@
 """Five ways to spoil a precinct: each is found by the identity that is there for it."""
 
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -7,7 +8,6 @@ import pytest
 
 from firmware_tests.day import ANN, BOB, COORDINATOR, Day, wait_until
 from firmware_tests.stacks import PRECINCT, Stack
-from firmware_tests.withholding_link import WithholdingLink
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -123,25 +123,26 @@ def test_two_overlapped_sheets_that_pass_as_one_fail_I2_and_the_precinct_is_coun
     day.does("statement", PRECINCT, "-o", str(day.folder / "s.pdf"), "--by", ANN, "--by", BOB)
 
 
-def test_a_record_withheld_on_the_link_is_named_as_a_gap_and_no_figures_are_shown(
+def test_a_record_withheld_by_the_device_is_named_as_a_gap_and_no_figures_are_shown(
     day: Day, stack: Stack
 ) -> None:
     day.count(PRECINCT, "H", len(stack.sheets))
-    with WithholdingLink(day.port, withhold_n=20) as link:
-        day.add_table("table-1", stack.sheets, duplex=stack.duplex, host=f"tcp://127.0.0.1:{link.port}")
-        day.assign(PRECINCT, "table-1")
-        table = day.tables["table-1"]
-        wait_until("all sheets have landed", lambda: not table.control.positions()["hopper"], 200)
-        wait_until("the record was withheld", lambda: link.withheld > 0, 60)
-        named = wait_until("the gap is named", lambda: gaps_named(day), 60)
-        assert "record 20 of table-1" in named
-        refusal = day.refused("finish-scanning", PRECINCT, "--by", COORDINATOR)
-        assert "record 20" in refusal
-        assert day.view(PRECINCT)["figures"] is None
-        day.refused("figures", PRECINCT, "--by", COORDINATOR)
-        link.withhold_n = 0
-        # The device still holds the record: it comes again, and the precinct goes on.
-        day.wait_for_batches(PRECINCT, closed=1, patience_s=60)
+    flag = day.folder / "withhold"
+    flag.touch()
+    liar = (sys.executable, "-m", "firmware_tests.withholding_device", "20", str(flag))
+    day.add_table("table-1", stack.sheets, duplex=stack.duplex, station=liar)
+    day.assign(PRECINCT, "table-1")
+    table = day.tables["table-1"]
+    wait_until("all sheets have landed", lambda: not table.control.positions()["hopper"], 200)
+    named = wait_until("the gap is named", lambda: gaps_named(day), 60)
+    assert "record 20 of table-1" in named
+    refusal = day.refused("finish-scanning", PRECINCT, "--by", COORDINATOR)
+    assert "record 20" in refusal
+    assert day.view(PRECINCT)["figures"] is None
+    day.refused("figures", PRECINCT, "--by", COORDINATOR)
+    flag.unlink()
+    # The device still holds the record: it comes again, and the precinct goes on.
+    day.wait_for_batches(PRECINCT, closed=1, patience_s=60)
     day.does("finish-scanning", PRECINCT, "--by", COORDINATOR)
 
 

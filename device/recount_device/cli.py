@@ -38,6 +38,7 @@ NO_ROOM: Mapping[int, str] = {
 COMMANDS: tuple[Command, ...] = (
     Command(("run",), "recount_device.run", "run the device of a DEVICE.toml"),
     Command(("show",), "recount_device.show", "show a device's states from its journal; never a figure"),
+    Command(("pin-host",), "recount_device.pin_host", "let the device obey the host with these words only"),
     Command(("read",), "recount_device.read", "read sheets from image files with a contest program"),
     Command(
         ("calibrate-marks",), "recount_device.calibrate_marks", "pass or fail this device, paper and pens"

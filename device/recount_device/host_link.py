@@ -18,8 +18,11 @@ from urllib.parse import urlsplit
 
 from recount_device.errors import LinkLost, OperatorError
 from recount_device.feeder_link import new_boot_id
+from recount_device.host_pin import HostPin
 from recount_device.host_session import HostSession, Introduction, Received
+from recount_device.identity import Identity
 from recount_device.journal import JournalReader
+from recount_device.messages import sentence
 from recount_device.serial_port import HOST_BAUD, SerialPort, find_port
 
 TCP = "tcp://"
@@ -28,7 +31,10 @@ SERIAL_PART_BYTES = 2048
 """A part of a crop takes 20 ms of a serial line at 1,000,000 baud; a record waits for two of them at most."""
 TCP_TIMEOUT_S = 10.0
 REOPEN_S = 0.5
-REFUSED_S = 5.0
+REFUSED_S = 2.0
+"""How long a host that does not take this device is left alone: people enrol and pin meanwhile."""
+MAX_LINK_FAULTS = 20
+"""Records that attacks on the link may make in one life of this program; the first ones tell the story."""
 
 _log = logging.getLogger(__name__)
 
@@ -116,16 +122,22 @@ def parse_host(text: str) -> tuple[Callable[[], Port], int | None]:
 class HostLink:
     """The desk between the station and the link's thread, and the thread itself."""
 
-    def __init__(self, journal: Path, introduction: Introduction, host: str) -> None:
+    def __init__(
+        self, journal: Path, identity: Identity, introduction: Introduction, pin: HostPin, host: str
+    ) -> None:
         """Nothing is opened before `start`; raises OperatorError where `host` names no address."""
         self._journal = journal
+        self._identity = identity
         self._introduction = introduction
+        self._pin = pin
         self._open, self._part_bytes = parse_host(host)
         self._lock = threading.Lock()
         self._received: list[Received] = []
         self._present = False
         self._refusal = ""
         self._incompatible = ""
+        self._offered = ""
+        self._faults_told: set[str] = set()
         self._state = ("", "")
         self._program_wanted = b""
         self._closing = False
@@ -151,6 +163,18 @@ class HostLink:
     def incompatible(self) -> str:
         """Why host and device can never talk (version, message table); empty where they may."""
         return self._incompatible
+
+    @property
+    def offered(self) -> str:
+        """The words of the host that answers while none is pinned; empty where people need not compare."""
+        return self._offered
+
+    def pin_offered(self) -> None:
+        """Obey the offered host from now on: a person has compared its words. Raises OperatorError."""
+        offered, self._offered = self._offered, ""
+        if offered:
+            self._pin.pin(offered)
+            _log.info("the host %s is pinned", offered)
 
     def orders(self) -> list[Received]:
         """Return what came since the last call; raises what ended the thread, if anything did."""
@@ -182,8 +206,30 @@ class HostLink:
         """Take an order or a program for the station."""
         if received.kind == "program_arrived" and received.fields["program"] == self._program_wanted:
             self._program_wanted = b""
+        if received.kind == "link_fault" and not self._is_worth_a_record(received.fields["detail"]):
+            return
         with self._lock:
             self._received.append(received)
+
+    def _is_worth_a_record(self, detail: str) -> bool:
+        """Return whether this is new: an attacker comes back with every connection."""
+        _log.warning("%s", detail)
+        if detail in self._faults_told or len(self._faults_told) >= MAX_LINK_FAULTS:
+            return False
+        self._faults_told.add(detail)
+        return True
+
+    def offer(self, words: str) -> None:
+        """Hear the words of a host that answers while none is pinned.
+
+        The first words stay until a person has decided: what is shown must not change under the finger.
+        """
+        if not self._offered:
+            _log.info("a host answers that is not pinned: %s", words)
+            self._offered = words
+        elif words != self._offered:
+            why = sentence("two_hosts", words=words)
+            self.put(Received("link_fault", {"word": "two_hosts", "detail": why}))
 
     def set_present(self, present: bool, refusal: str = "") -> None:
         """Hear whether the host takes this device."""
@@ -192,7 +238,7 @@ class HostLink:
         self._present = present
         self._refusal = refusal if not present else ""
         if present:
-            self._incompatible = ""
+            self._incompatible = self._offered = ""
 
     def set_incompatible(self, why: str) -> None:
         """Hear that the host is of another release: it takes this device neither now nor later."""
@@ -235,7 +281,9 @@ class HostLink:
         try:
             session = HostSession(
                 reader,
+                self._identity,
                 self._introduction,
+                self._pin,
                 self,
                 new_boot_id(),
                 **({} if self._part_bytes is None else {"part_bytes": self._part_bytes}),

@@ -1,20 +1,29 @@
 """What device and host say: records from the outbox in their order, crops behind them, orders back.
 
+Nothing is said to a host before it has shown, by the secure channel, that it has the key which is pinned; and
+nothing is done that its key has not signed for this device and this connection.
+
 No I/O: bytes and times in, bytes out, and a JournalReader. The thread and the sockets are in host_link. A
 record is sent from where the host says it stands (`welcome`), and again from there after any loss: the host
 takes each once.
 """
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from recount_device.identity import Identity
 from recount_device.journal import JournalReader
 from recount_device.messages import sentence
 from recount_device.program_store import MAX_PROGRAM_BYTES
 from recount_protocol import tally_messages
 from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, Delivery
-from recount_protocol.errors import MessageError
+from recount_protocol.errors import ChannelError, MessageError, OrderError
+from recount_protocol.introductions import prove
+from recount_protocol.key_words import key_words
+from recount_protocol.orders import NONCE_BYTES, Session, read_order
+from recount_protocol.secure_channel import SecureChannel, only_tls_1_3
 
 RESEND_MS = 300
 KEEPALIVE_MS = 500
@@ -34,13 +43,20 @@ class Received:
 
 @dataclass(frozen=True)
 class Introduction:
-    """Who this device is."""
+    """What this device tells of itself, besides its key."""
 
-    device: str
     name: str
-    public_key: bytes
     software: str
     firmware: str
+
+
+class Pin(Protocol):
+    """Which host this device obeys."""
+
+    @property
+    def words(self) -> str:
+        """The words of its key; empty where none is pinned."""
+        ...
 
 
 class Desk(Protocol):
@@ -58,6 +74,10 @@ class Desk(Protocol):
         """Hear that the host is of another release: it takes this device neither now nor later."""
         ...
 
+    def offer(self, words: str) -> None:
+        """Hear the words of a host that answers while none is pinned; people compare them."""
+        ...
+
     @property
     def state(self) -> tuple[str, str]:
         """What the panel shows: its key and its text."""
@@ -69,23 +89,26 @@ class Desk(Protocol):
         ...
 
 
-ORDERS = ("assign_run", "close_run", "void_batch", "settle_doubt")
-
-
 class HostSession:
     """The device's end of the link to the host, over any number of connections."""
 
     def __init__(
         self,
         reader: JournalReader,
+        identity: Identity,
         introduction: Introduction,
+        pin: Pin,
         desk: Desk,
         boot_id: int,
         part_bytes: int = tally_messages.PART_BYTES,
     ) -> None:
         self._reader = reader
+        self._identity = identity
         self._introduction = introduction
+        self._pin = pin
         self._desk = desk
+        self._boot_id = boot_id
+        self._context = only_tls_1_3(server_side=False)
         self._part_bytes = part_bytes
         self._delivery = Delivery(
             tally_messages.VERSION,
@@ -101,6 +124,11 @@ class HostSession:
         self._forget()
 
     def _forget(self) -> None:
+        self._channel = SecureChannel(self._context, server_side=False)
+        self._host_key = b""
+        """The key of the pinned host, once it has shown that it has it."""
+        self._nonce = b""
+        self._order_n = 0
         self._welcomed = False
         self._next_record = 0
         self._crop_from = 0
@@ -122,10 +150,12 @@ class HostSession:
     def receive(self, data: bytes, now_ms: int) -> None:
         """Take bytes from the host."""
         for kind, content in self._delivery.receive(data, now_ms):
+            if self.refused:
+                return
             if kind == CONNECTED:
-                self._introduce()
+                self._send_what_tls_wants()
             elif kind == PAYLOAD and isinstance(content, bytes):
-                self._take(content)
+                self._open(content)
             elif kind == LOST:
                 self._forget()
                 self._desk.set_present(present=False)
@@ -149,17 +179,63 @@ class HostSession:
 
     # --- what comes ---
 
-    def _introduce(self) -> None:
-        next_n, head = self._reader.head()
-        self._send("introduce", **vars(self._introduction), next_n=next_n, head=head)
-
-    def _take(self, payload: bytes) -> None:
+    def _open(self, payload: bytes) -> None:
+        """Take a payload through the secure channel."""
         try:
-            kind, fields = tally_messages.unpack(payload)
+            message = self._channel.receive(payload)
+            if self._channel.established and not self._host_key:
+                self._meet_host(self._channel.peer_public_key)
+        except ChannelError as error:
+            self._refuse(sentence("channel_broken", error=error))
+            return
+        if self.refused:
+            return
+        self._send_what_tls_wants()
+        if message:
+            self._take(message)
+
+    def _send_what_tls_wants(self) -> None:
+        if payload := self._channel.output():
+            self._delivery.send(payload)
+
+    def _meet_host(self, key: bytes) -> None:
+        """Go on only with the host that people have pinned."""
+        words, pinned = key_words(key), self._pin.words
+        if words == pinned:
+            self._host_key = key
+        elif pinned:
+            why = sentence("host_is_another", words=words)
+            self._refuse(why)
+            self._desk.put(Received("link_fault", {"word": "another_host", "detail": why}))
+        else:
+            self._refuse("")
+            self._desk.offer(words)
+
+    def _introduce(self, challenge: bytes) -> None:
+        self._nonce = secrets.token_bytes(NONCE_BYTES)
+        self._order_n = 0
+        next_n, head = self._reader.head()
+        told = {
+            **vars(self._introduction),
+            "device": self._identity.device,
+            "public_key": self._identity.public_key,
+            "next_n": next_n,
+            "head": head,
+            "boot": self._boot_id,
+            "nonce": self._nonce,
+        }
+        proof = prove(self._identity.private_key, self._host_key, challenge, told)
+        self._send("introduce", **told, proof=proof)
+
+    def _take(self, message: bytes) -> None:
+        try:
+            kind, fields = tally_messages.unpack(message)
         except MessageError as error:
             self._refuse(sentence("host_unknown_words", error=error))
             return
-        if kind == "welcome":
+        if kind == "challenge":
+            self._introduce(fields["nonce"])
+        elif kind == "welcome":
             self._take_welcome(fields["next_n"], fields["crop_n"])
         elif kind == "crop_taken":
             self._crop_from = max(self._crop_from, fields["n"] + 1)
@@ -169,8 +245,19 @@ class HostSession:
             self._take_program_part(fields)
         elif kind == "refused":
             self._refuse(fields["why"])
-        elif kind in ORDERS:
-            self._desk.put(Received(kind, fields))
+        elif kind == "order":
+            self._take_order(fields["order"], fields["signature"])
+
+    def _take_order(self, data: bytes, signature: bytes) -> None:
+        session = Session(self._identity.device, self._nonce)
+        try:
+            self._order_n, kind, fields = read_order(self._host_key, session, self._order_n, data, signature)
+        except OrderError as error:
+            why = sentence("forged_order", error=error)
+            self._refuse(why)
+            self._desk.put(Received("link_fault", {"word": "forged_order", "detail": why}))
+            return
+        self._desk.put(Received(kind, fields))
 
     def _take_welcome(self, next_n: int, crop_n: int) -> None:
         own_next_n, _ = self._reader.head()
@@ -209,7 +296,7 @@ class HostSession:
     # --- what goes ---
 
     def _send(self, kind: str, **fields: object) -> None:
-        self._delivery.send(tally_messages.pack(kind, **fields))
+        self._delivery.send(self._channel.seal(tally_messages.pack(kind, **fields)))
 
     def _send_records(self) -> None:
         while self._delivery.can_send:

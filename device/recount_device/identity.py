@@ -7,15 +7,16 @@ refused.
 
 import os
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from recount_device.durable import write_durably
 from recount_device.errors import OperatorError
+from recount_protocol.errors import KeyFileError
+from recount_protocol.key_files import read_key, write_key
+from recount_protocol.key_words import key_words
+from recount_protocol.records import device_id
 
 KEY_FILE = "device.key"
 
@@ -34,7 +35,12 @@ class Identity:
     @property
     def device(self) -> str:
         """The device id: 16 hexadecimal digits."""
-        return sha256(self.public_key).hexdigest()[:16]
+        return device_id(self.public_key)
+
+    @property
+    def words(self) -> str:
+        """The key in words, which people compare with those that the host shows."""
+        return key_words(self.public_key)
 
 
 def open_identity(folder: Path) -> Identity:
@@ -45,24 +51,11 @@ def open_identity(folder: Path) -> Identity:
     path = folder / KEY_FILE
     if not path.exists():
         private_key = Ed25519PrivateKey.generate()
-        write_durably(
-            path,
-            private_key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            ),
-            mode=0o600,
-        )
+        write_durably(path, write_key(private_key), mode=0o600)
         return Identity(private_key)
     if os.stat(path).st_mode & 0o077:  # noqa: PTH116  follows the link, as the reading below does
         raise OperatorError(f"{path} can be read by others than its owner: run chmod 600 {path}")
     try:
-        loaded = serialization.load_pem_private_key(path.read_bytes(), password=None)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise OperatorError(
-            f"{path} holds no key: put the right file back, or enrol the device anew"
-        ) from None
-    if not isinstance(loaded, Ed25519PrivateKey):
-        raise OperatorError(f"{path} holds a key of another kind than Ed25519: put the right file back")
-    return Identity(loaded)
+        return Identity(read_key(path.read_bytes()))
+    except KeyFileError as error:
+        raise OperatorError(f"{path} {error}: put the right file back, or enrol the device anew") from None

@@ -31,6 +31,13 @@ MESSAGES: Mapping[str, Text] = {
     "no_run": Text("idle", "No precinct is assigned to this device. Wait for the host."),
     "program_awaited": Text("idle", "The contest program is on its way from the host. Wait."),
     "host_refuses": Text("idle", "The host does not take this device: {why}", attention=True),
+    "pin_host": Text(
+        "pin_host",
+        "A host answers that this device does not know. Its words are: {why}. Compare them with the words "
+        "on the host's own screen. If all eight are the same, press Confirm. If not, call the technician.",
+        "Are all eight words the same? Press Confirm.",
+        attention=True,
+    ),
     "order_refused": Text("idle", "{why}", attention=True),
     "stopping": Text("idle", "The device is being switched off. Wait."),
     "press_start": Text(
@@ -191,6 +198,13 @@ SENTENCES: Mapping[str, str] = {
     " and settle it so.",
     # a host that cannot be worked with
     "host_unknown_words": "The host says what no host says ({error}): install the same release at both ends.",
+    "host_is_another": "The host shows another key ({words}) than the one pinned here: this is not the host "
+    "that this device obeys. Call the technician.",
+    "channel_broken": "What came from the host was changed on its way, or is not from it ({error}). "
+    "Look at the cable, and who else has access to it.",
+    "two_hosts": "While the words of one host were compared, another one answered ({words}): somebody stands "
+    "between. Do not press Confirm. Call the technician.",
+    "forged_order": "Something that the host did not order was refused: {error}. Call the technician.",
     "journal_is_old": "The host has later records of this device than its journal: it is an old copy. "
     "Feed nothing. Call the technician.",
     "program_too_long": "The host sends a contest program that is too long or empty. Call the technician.",

@@ -86,6 +86,7 @@ class Orders:
             "void_batch": self._void_batch,
             "settle_doubt": self._settle_doubt,
             "program_arrived": self._program_arrived,
+            "link_fault": self._link_fault,
         }
 
     def obey(self, order: Order) -> None:
@@ -174,6 +175,11 @@ class Orders:
         else:
             self.refusal = ""
             self.load_program()
+
+    def _link_fault(self, fields: Mapping[str, Any]) -> None:
+        """Write down that somebody who is not the pinned host tried to be it, or to order something."""
+        fault = {"word": fields["word"], "detail": fields["detail"]}
+        self._scribe.write(self._scribe.of_device("fault", fault))
 
     def _close_run(self, fields: Mapping[str, Any]) -> None:
         if self._assigned is not None and self._assigned["run"] == fields["run"]:

@@ -25,6 +25,7 @@ from recount_device.feeder_link import FeederLink, new_boot_id
 from recount_device.firmware_release import released_hash
 from recount_device.glass import Glass
 from recount_device.host_link import HostLink
+from recount_device.host_pin import HostPin
 from recount_device.host_session import Introduction
 from recount_device.identity import open_identity
 from recount_device.journal import Journal
@@ -205,14 +206,9 @@ def run_device(config: Config, *, as_json: bool) -> None:
         stack.callback(feeder.close)
         parts.panel.show(message("starting"))
         feeder.await_firmware()
-        introduction = Introduction(
-            identity.device,
-            config.name,
-            identity.public_key,
-            software_hash(),
-            firmware_name(feeder.firmware_hash),
-        )
-        host = HostLink(journal.path, introduction, config.host)
+        firmware = firmware_name(feeder.firmware_hash)
+        introduction = Introduction(config.name, software_hash(), firmware)
+        host = HostLink(journal.path, identity, introduction, HostPin(config.folder), config.host)
         store = ProgramStore(config.folder)
         station = make_station(config, journal, parts, feeder, host, store)
         host.start()

@@ -12,7 +12,8 @@ from typing import Any
 from recount_device.config import read_config
 from recount_device.errors import JournalDamaged, OperatorError
 from recount_device.history import History
-from recount_device.identity import KEY_FILE, open_identity
+from recount_device.host_pin import HostPin
+from recount_device.identity import KEY_FILE, Identity, open_identity
 from recount_device.journal import JOURNAL_FILE, JournalReader
 from recount_protocol.errors import RecordError
 from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
@@ -42,13 +43,15 @@ def fold_journal(path: Path, public_key: bytes) -> History:
     return history
 
 
-def states_of(name: str, device: str, history: History) -> dict[str, Any]:
+def states_of(name: str, identity: Identity, host_words: str, history: History) -> dict[str, Any]:
     """Return what may be told of a device at any time."""
     run, batch = history.run, history.batch
     doubts = [] if batch is None else [sheet.sheet for sheet in batch.unresolved()]
     return {
         "name": name,
-        "device": device,
+        "device": identity.device,
+        "words": identity.words,
+        "host_words": host_words,
         "software": history.software,
         "firmware": history.firmware,
         "run": None
@@ -74,12 +77,14 @@ def run(args: argparse.Namespace) -> int:
         raise OperatorError(f"{config.folder} holds no device yet: start it once with recount-device run")
     identity = open_identity(config.folder)
     history = fold_journal(config.folder / JOURNAL_FILE, identity.public_key)
-    states = states_of(config.name, identity.device, history)
+    states = states_of(config.name, identity, HostPin(config.folder).words, history)
     if args.json:
         print(json.dumps(states))
         return 0
     run_state = states["run"]
     print(f"device     {config.name} ({identity.device})")
+    print(f"words      {states['words']}")
+    print(f"host       {states['host_words'] or 'none is pinned'}")
     print(f"software   {states['software']}")
     print(f"firmware   {states['firmware']}")
     print(f"run        {run_state['run'] + ' for ' + run_state['precinct'] if run_state else 'none'}")

@@ -50,6 +50,15 @@ class Host(Protocol):
         """Why the host does not take this device; empty where it does or is not there."""
         ...
 
+    @property
+    def offered(self) -> str:
+        """The words of a host that answers while none is pinned; empty where people need not compare."""
+        ...
+
+    def pin_offered(self) -> None:
+        """Obey the offered host from now on."""
+        ...
+
     def orders(self) -> Sequence[Order]:
         """Return the orders that came since the last call."""
         ...
@@ -272,7 +281,9 @@ class Station:
 
     def _press(self, button: str) -> None:
         """Take note of a button; what it wants is done once the board has reported."""
-        if button == "stop":
+        if button == "confirm" and self._shown is not None and self._shown.key == "pin_host":
+            self._host.pin_offered()
+        elif button == "stop":
             if self._scribe.batch is not None and not self._why_paused:
                 self._why_paused = "stop"
         elif self._in_line and not self._passage.in_motion and self._is_meant(button):
@@ -406,6 +417,8 @@ class Station:
         return message("feeding")
 
     def _message_of_host(self) -> Message | None:
+        if self._host.offered:
+            return message("pin_host", why=self._host.offered)
         if self._host.refusal:
             return message("host_refuses", why=self._host.refusal)
         if self._orders.refusal:

@@ -1,24 +1,32 @@
-"""The host's own key: what it signs can be held against it for good."""
+"""The host's own key, Ed25519, in a file only its owner can read, made when it is needed the first time.
+
+Devices pin it by its words and obey no other. Orders bear its signature, and the secure channel shows it.
+"""
 
 import os
+import ssl
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from recount_host.errors import OperatorError
+from recount_protocol.errors import KeyFileError
+from recount_protocol.key_files import read_key, write_certificate, write_key
+from recount_protocol.key_words import key_words
+from recount_protocol.secure_channel import only_tls_1_3
 
 KEY_FILE = "host.key"
+"""Its name in the data folder of a locality; it holds the key, and the certificate that TLS wants."""
 
 
 @dataclass(frozen=True)
 class HostKey:
-    """The key pair of this host."""
+    """The key pair, and the TLS context that shows it."""
 
     private_key: Ed25519PrivateKey
+    context: ssl.SSLContext
 
     @property
     def public_key(self) -> bytes:
@@ -30,42 +38,57 @@ class HostKey:
         """The SHA-256 of the public key, 64 hexadecimal digits."""
         return sha256(self.public_key).hexdigest()
 
+    @property
+    def words(self) -> str:
+        """The key in words, which people compare with those that the device shows."""
+        return key_words(self.public_key)
+
 
 def open_host_key(folder: Path) -> HostKey:
-    """Return the key kept in the data folder; make the file (mode 0600) where there is none.
+    """Return the key kept in `folder`; make the key file (mode 0600) where there is none.
 
-    Raises OperatorError where others can read it, or it holds no Ed25519 key.
+    Raises OperatorError where the file can be read by others, or holds no Ed25519 key with its certificate.
     """
     path = folder / KEY_FILE
+    if not path.exists():
+        _make(path)
+    key = _read(path)
+    context = only_tls_1_3(server_side=True)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return HostKey(_read(path))
-    except OSError as error:
-        raise OperatorError(f"the host's key {path} cannot be made: {error.strerror}") from None
+        context.load_cert_chain(path)
+    except (ssl.SSLError, OSError):
+        raise OperatorError(f"{path} lacks the certificate of its key: put the right file back") from None
+    return HostKey(key, context)
+
+
+def host_words(folder: Path) -> str:
+    """Return the words of the host's key in `folder`; empty before serve was started there the first time."""
+    path = folder / KEY_FILE
+    return key_words(_read(path).public_key().public_bytes_raw()) if path.exists() else ""
+
+
+def _make(path: Path) -> None:
     key = Ed25519PrivateKey.generate()
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-        file.flush()
-        os.fsync(file.fileno())
-    return HostKey(key)
+    beside = path.with_name(path.name + ".new")
+    try:
+        beside.unlink(missing_ok=True)
+        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:  # noqa: PTH123
+            file.write(write_key(key) + write_certificate(key))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def _read(path: Path) -> Ed25519PrivateKey:
     try:
         if path.stat().st_mode & 0o077:
             raise OperatorError(f"{path} can be read by others than its owner: run chmod 600 {path}")
-        loaded = serialization.load_pem_private_key(path.read_bytes(), password=None)
+        return read_key(path.read_bytes())
     except OSError as error:
-        raise OperatorError(f"the host's key {path} cannot be read: {error.strerror}") from None
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise OperatorError(f"{path} holds no key: put the right file back") from None
-    if not isinstance(loaded, Ed25519PrivateKey):
-        raise OperatorError(f"{path} holds a key of another kind than Ed25519: put the right file back")
-    return loaded
+        raise OperatorError(f"{path} cannot be read: {error.strerror}") from error
+    except KeyFileError as error:
+        raise OperatorError(
+            f"{path} {error}: put the right file back (with another key every device must pin this host anew)"
+        ) from None

@@ -21,10 +21,12 @@ from urllib.parse import urlsplit
 
 from recount_host.commands.desk import adopt_order
 from recount_host.errors import OperatorError
+from recount_host.host_key import open_host_key
 from recount_host.ledger.ledger import LEDGER_FILE, Ledger
 from recount_host.links.collector import Collector
 from recount_host.links.live import DeviceLive, LiveBoard
 from recount_host.links.serial_link import SerialLink
+from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import TcpLinks, listen
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
@@ -50,7 +52,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"for devices; {DEFAULT_LISTEN}",
     )
     parser.add_argument(
-        "--serial", action="append", default=[], metavar="PORT", help="a device's serial port"
+        "--serial",
+        action="append",
+        default=[],
+        metavar="PORT",
+        help="a device's serial port: its path, or usb:NUMBER, the serial number of its USB adapter",
     )
     parser.add_argument("--web", default=DEFAULT_WEB, metavar="ADDRESS:PORT", help=f"the page; {DEFAULT_WEB}")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line instead of text")
@@ -61,19 +67,24 @@ def run(args: argparse.Namespace) -> int:
     tell = _tell_json if args.json else _tell_text
     wake: queue.SimpleQueue[str] = queue.SimpleQueue()
     with ExitStack() as closing:
-        web = listen(*address_of(args.web), purpose="page")
+        web = listen(*address_of(args.web), purpose="page", beyond_this_machine=False)
         closing.callback(web.close)
-        devices = listen(*address_of(args.listen), purpose="devices")
+        devices = listen(*address_of(args.listen), purpose="devices", beyond_this_machine=True)
         closing.callback(devices.close)
         ledger = closing.enter_context(Ledger(args.data / LEDGER_FILE))
         closing.callback(os.close, _hold(args.data))
+        identity = open_host_key(args.data)
         adopt_order(ledger, args.order)
         board = LiveBoard()
         facts = FactsReader(ledger)
         collector = Collector(ledger, facts.duties, lambda: wake.put("failed"))
-        links: list[TcpLinks | SerialLink] = [TcpLinks(devices, collector, board, _new_boot_id)]
-        links += [SerialLink(port, collector, board, _new_boot_id) for port in args.serial]
-        page = PageServer(make_app(facts, board), web)
+
+        def new_session() -> DeviceSession:
+            return DeviceSession(_new_boot_id(), identity)
+
+        links: list[TcpLinks | SerialLink] = [TcpLinks(devices, collector, board, new_session)]
+        links += [SerialLink(port, collector, board, new_session) for port in args.serial]
+        page = PageServer(make_app(facts, board, identity.words), web)
         for part in (collector, *links, page):
             part.start()
             closing.callback(part.stop)
@@ -85,6 +96,7 @@ def run(args: argparse.Namespace) -> int:
                 "devices": f"tcp://{_address_text(devices)}",
                 "serial": list(args.serial),
                 "ledger": str(ledger.path),
+                "words": identity.words,
             },
         )
         _watch(board, wake, tell)
@@ -194,6 +206,7 @@ _SENTENCES: dict[str, Callable[[dict[str, Any]], str]] = {
     "serving": lambda fields: (
         f"The page: {fields['page']}\nDevices: {fields['devices']}"
         + "".join(f"\nSerial: {port}" for port in fields["serial"])
+        + f"\nThis host's words, for its devices: {fields['words']}"
         + "\nStop with Ctrl-C."
     ),
     "device": _device_sentence,

@@ -7,6 +7,11 @@
     - ChecksumMismatch
   * MessageError - a payload that its message table does not allow
   * RecordError - a record that its kind, its chain or its signature does not allow
+  * OrderError - an order that is not the host's, or not for this device and this moment
+  * ProofError - an introduction by somebody who does not have the key
+  * ChannelError - the secure channel was broken, or is not with whom it should be
+  * KeyFileError - bytes that are no key file or certificate
+  * WordsError - words that are not a key's
   * LinkError - our own step, refused by the link's state
     - NotConnected
     - QueueFull
@@ -50,6 +55,26 @@ class MessageError(ProtocolError):
 
 class RecordError(ProtocolError):
     """A record that is malformed, wrongly signed, or does not follow the one before."""
+
+
+class OrderError(ProtocolError):
+    """An order that the host's key did not sign for this device and this connection, or that came before."""
+
+
+class ProofError(ProtocolError):
+    """An introduction that does not bear the signature of the key it names."""
+
+
+class ChannelError(ProtocolError):
+    """What came through the secure channel was changed, or the other end's key is of another kind."""
+
+
+class KeyFileError(ProtocolError):
+    """Bytes that are no key file or certificate; the text goes after the name of what they came from."""
+
+
+class WordsError(ProtocolError):
+    """Words, typed by a person, that cannot be those of a key."""
 
 
 class LinkError(ProtocolError):

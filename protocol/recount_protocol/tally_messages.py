@@ -7,7 +7,6 @@ compare the table's hash before they talk (`delivery`). CPython only.
 from binascii import crc32
 from typing import Any
 
-from recount_protocol import fates
 from recount_protocol.errors import MessageError
 from recount_protocol.fields import (
     MAX_INTEGER,
@@ -19,20 +18,24 @@ from recount_protocol.fields import (
     read_map,
     write_map,
 )
+from recount_protocol.orders import MAX_ORDER_BYTES, NONCE_BYTES, ORDERS
 from recount_protocol.records import (
     HASH_BYTES,
     KINDS,
     MAX_CROP_BYTES,
     MAX_RECORD_BYTES,
-    MODES,
     PUBLIC_KEY_BYTES,
     SIGNATURE_BYTES,
 )
+from recount_protocol.secure_channel import longest_message
 
-VERSION = 1
+VERSION = 2
 """Protocol version of the tally link, told in every hello."""
 
 MAX_PAYLOAD_BYTES = 64 * 1024
+
+MAX_MESSAGE_BYTES = longest_message(MAX_PAYLOAD_BYTES)
+"""The longest message: sealed by the secure channel it still fits into one payload."""
 
 PART_BYTES = 32 * 1024
 """The longest part of a crop or program in one message."""
@@ -48,8 +51,8 @@ _NAME = Field(str, 1, 64)
 _TEXT = Field(str, 0, 1000)
 _HASH = Field(bytes, HASH_BYTES, HASH_BYTES)
 _PART = Field(bytes, 0, PART_BYTES)
-_BATCH = Field(int, 1, 2**32 - 1)
-_TWO_PERSONS = Field(list, 2, 2, item=Field(str, 1, 200))
+_NONCE = Field(bytes, NONCE_BYTES, NONCE_BYTES)
+_SIGNATURE = Field(bytes, SIGNATURE_BYTES, SIGNATURE_BYTES)
 
 FROM_DEVICE: dict[str, Fields] = {
     "introduce": {
@@ -60,11 +63,11 @@ FROM_DEVICE: dict[str, Fields] = {
         "firmware": _TEXT,
         "next_n": _N,
         "head": _HASH,
+        "boot": Field(int, 1, 2**32 - 1),
+        "nonce": _NONCE,
+        "proof": _SIGNATURE,
     },
-    "record": {
-        "record": Field(bytes, 1, MAX_RECORD_BYTES),
-        "signature": Field(bytes, SIGNATURE_BYTES, SIGNATURE_BYTES),
-    },
+    "record": {"record": Field(bytes, 1, MAX_RECORD_BYTES), "signature": _SIGNATURE},
     "crop_part": {
         "n": _N,
         "offset": Field(int, 0, MAX_CROP_BYTES),
@@ -78,6 +81,7 @@ FROM_DEVICE: dict[str, Fields] = {
 """What the device sends."""
 
 FROM_HOST: dict[str, Fields] = {
+    "challenge": {"nonce": _NONCE},
     "welcome": {"next_n": _N, "crop_n": _N_OR_NONE},
     "acknowledged": {"n": _N_OR_NONE},
     "crop_taken": {"n": _N},
@@ -87,22 +91,7 @@ FROM_HOST: dict[str, Fields] = {
         "total": Field(int, 1, MAX_PROGRAM_BYTES),
         "part": _PART,
     },
-    "assign_run": {
-        "run": _NAME,
-        "precinct": _NAME,
-        "contest": _NAME,
-        "program": _HASH,
-        "mode": Field(str, 0, 0, choices=MODES),
-    },
-    "close_run": {"run": _NAME},
-    "void_batch": {"run": _NAME, "batch": _BATCH, "reason": _TEXT, "by": _TWO_PERSONS},
-    "settle_doubt": {
-        "run": _NAME,
-        "batch": _BATCH,
-        "sheet": Field(int, 1, 2**32 - 1),
-        "fate": Field(str, 0, 0, choices=(*fates.BINS, fates.RETURNED)),
-        "by": _TWO_PERSONS,
-    },
+    "order": {"order": Field(bytes, 1, MAX_ORDER_BYTES), "signature": _SIGNATURE},
     "refused": {"why": _TEXT},
 }
 """What the host sends."""
@@ -112,10 +101,10 @@ MESSAGES: dict[str, Fields] = {**FROM_DEVICE, **FROM_HOST}
 
 
 def canonical_text() -> str:
-    """Return this table and that of the records as text, a line a field: what both ends must agree on."""
+    """Return this table and those of orders and records, a line a field: what both ends must agree on."""
     return "\n".join(
         f"{kind} {name}: {field.text}"
-        for table in (MESSAGES, KINDS)
+        for table in (MESSAGES, ORDERS, KINDS)
         for kind, fields in table.items()
         for name, field in fields.items()
     )
@@ -136,7 +125,7 @@ def pack(kind: str, **fields: Any) -> bytes:
 def unpack(data: bytes) -> tuple[str, dict[str, Any]]:
     """Return kind and fields of a message. Raises MessageError for a map that the table does not allow."""
     try:
-        values = read_map(data, MAX_PAYLOAD_BYTES)
+        values = read_map(data, MAX_MESSAGE_BYTES)
         kind = values.pop("kind", None)
         check_fields(values, _fields_of(kind))
     except FieldError as error:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from recount_protocol import feeder_messages, tally_messages
+from recount_protocol import feeder_messages, orders, tally_messages
 from recount_protocol.fields import Fields
 from recount_protocol.records import ENVELOPE, KINDS
 
@@ -40,20 +40,25 @@ FEEDER_MEANINGS = {
     "firmware": "SHA-256 over the board's own files ([feeder.md](feeder.md)), its 32 bytes as numbers",
 }
 TALLY_MEANINGS = {
-    "introduce": "who this device is, the number its next record will have, and the hash of its last",
+    "introduce": "who this device is, the number its next record will have, and the hash of its last; "
+    "`proof` is its signature over all this, the host's key and the challenge",
     "record": "one record as it was signed",
     "crop_part": "a part of the picture that belongs to record `n`",
     "program_wanted": "send this contest program from this byte on",
     "device_state": "words for the live page; never a figure",
+    "challenge": "prove that you have your key, by signing this too",
     "welcome": "send records from `next_n` on, and crops from record `crop_n` on (0: none is missing)",
     "acknowledged": "all records up to `n` are on the host's disk",
     "crop_taken": "the crop of record `n` is on the host's disk",
     "program_part": "a part of a contest program",
+    "order": "what people ordered, signed by the host's key (below)",
+    "refused": "this device, or what it sent, is not taken",
+}
+ORDER_MEANINGS = {
     "assign_run": "open this run",
     "close_run": "close this run",
     "void_batch": "both officials void this batch",
     "settle_doubt": "both officials say where the sheet in doubt is",
-    "refused": "this device, or what it sent, is not taken",
 }
 RECORD_MEANINGS = {
     "device_started": "the device's program started",
@@ -120,6 +125,16 @@ def tally_table() -> str:
     return "\n".join(lines)
 
 
+def order_table() -> str:
+    """Return the table of orders, the envelope first."""
+    lines = ["| order | fields | meaning |", "| --- | --- | --- |"]
+    lines.append(f"| every order | {_fields(orders.ENVELOPE)} | the envelope: for whom, when, and what |")
+    lines += [
+        f"| `{kind}` | {_fields(fields)} | {ORDER_MEANINGS[kind]} |" for kind, fields in orders.ORDERS.items()
+    ]
+    return "\n".join(lines)
+
+
 def record_table() -> str:
     """Return the table of record kinds, the envelope first."""
     lines = ["| kind | fields of the body | meaning |", "| --- | --- | --- |"]
@@ -132,6 +147,7 @@ TABLES = {
     "feeder_messages.MESSAGES": feeder_table,
     "feeder_messages words": word_table,
     "tally_messages.MESSAGES": tally_table,
+    "orders.ORDERS": order_table,
     "records.KINDS": record_table,
 }
 

@@ -10,7 +10,7 @@ from protocol.tests.strategies import packed, tally_message
 from recount_protocol import tally_messages
 from recount_protocol.errors import MessageError
 from recount_protocol.records import MAX_RECORD_BYTES, SIGNATURE_BYTES
-from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, pack, unpack
+from recount_protocol.tally_messages import MAX_MESSAGE_BYTES, PART_BYTES, pack, unpack
 
 
 @given(tally_message())
@@ -53,8 +53,8 @@ def test_any_msgpack_is_a_message_or_refused(value: Any):
         ),
     ],
 )
-def test_the_longest_messages_fit_into_a_payload(kind: str, fields: dict[str, Any]):
-    assert len(pack(kind, **fields)) <= MAX_PAYLOAD_BYTES
+def test_the_longest_messages_fit_into_a_payload_when_they_are_sealed(kind: str, fields: dict[str, Any]):
+    assert len(pack(kind, **fields)) <= MAX_MESSAGE_BYTES
 
 
 def test_a_missing_a_surplus_and_an_unknown_field_are_refused():
@@ -83,9 +83,13 @@ def test_a_key_that_stands_twice_is_refused():
         unpack(twice)
 
 
-def test_a_message_longer_than_a_payload_is_refused():
-    with pytest.raises(MessageError, match="65536 are allowed"):
-        unpack(bytes(MAX_PAYLOAD_BYTES + 1))
+def test_a_message_longer_than_a_sealed_payload_holds_is_refused():
+    with pytest.raises(MessageError, match=f"{MAX_MESSAGE_BYTES} are allowed"):
+        unpack(bytes(MAX_MESSAGE_BYTES + 1))
+
+
+def test_the_hash_covers_the_orders_too():
+    assert "close_run run: text of length 1 to 64" in tally_messages.canonical_text()
 
 
 def test_the_hash_covers_the_records_too(monkeypatch: pytest.MonkeyPatch):

@@ -411,9 +411,14 @@ class BenchHost:
         self.present = True
         self.refusal = ""
         self.incompatible = ""
+        self.offered = ""
+        self.pinned = ""
         self.states: list[tuple[str, str]] = []
         self.programs_wanted: list[bytes] = []
         self._orders: list[Received] = []
+
+    def pin_offered(self) -> None:
+        self.pinned, self.offered = self.offered, ""
 
     def order(self, kind: str, **fields: Any) -> None:
         self._orders.append(Received(kind, fields))

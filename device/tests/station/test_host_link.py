@@ -13,10 +13,11 @@ import pytest
 
 from device.tests.station.bench import QuickJournal
 from device.tests.station.test_host_session import judged
-from device.tests.station.tiny_host import TinyHost
+from device.tests.station.tiny_host import FALSE_SEED, FALSE_WORDS, HOST_WORDS, TinyHost
 from recount_device.errors import OperatorError
-from recount_device.host_link import HostLink, parse_host
-from recount_device.host_session import Introduction
+from recount_device.host_link import MAX_LINK_FAULTS, HostLink, parse_host
+from recount_device.host_pin import HostPin
+from recount_device.host_session import Introduction, Received
 from recount_device.identity import open_identity
 from recount_device.journal import Entry
 
@@ -30,6 +31,8 @@ class Stream:
     def __init__(self) -> None:
         self.address = ""
         self.descriptor = -1
+        self.over = False
+        """Whether the device has hung up."""
 
     def accept(self) -> None:
         """Wait for the device."""
@@ -46,6 +49,8 @@ class TcpStream(Stream):
         self._connection: socket.socket | None = None
 
     def accept(self) -> None:
+        self.hang_up()
+        self.over = False
         self._listener.settimeout(PATIENCE_S)
         self._connection, _ = self._listener.accept()
         self.descriptor = self._connection.fileno()
@@ -76,11 +81,14 @@ class PtyStream(Stream):
 class Device:
     """A journal and its link."""
 
-    def __init__(self, folder: Path, address: str) -> None:
+    def __init__(self, folder: Path, address: str, *, pinned: bool = True) -> None:
         identity = open_identity(folder)
         self.journal = QuickJournal(folder, identity)
-        introduction = Introduction(identity.device, "table-1", identity.public_key, "software", "firmware")
-        self.link = HostLink(self.journal.path, introduction, address)
+        self.pin = HostPin(folder)
+        if pinned:
+            self.pin.pin(HOST_WORDS)
+        introduction = Introduction("table-1", "software", "firmware")
+        self.link = HostLink(self.journal.path, identity, introduction, self.pin, address)
 
     def write(self, *entries: Entry) -> None:
         self.journal.write(*entries)
@@ -96,13 +104,26 @@ def serve(host: TinyHost, stream: Stream, until: Callable[[], bool]) -> None:
     end_s = time.monotonic() + PATIENCE_S
     while not until():
         assert time.monotonic() < end_s, "nothing comes"
+        if stream.over:
+            select.select([], [], [], 0.01)
+            continue
         now_ms = time.monotonic_ns() // 1_000_000
-        out = host.delivery.output(now_ms)
-        while out:
-            out = out[os.write(stream.descriptor, out) :]
-        ready, _, _ = select.select([stream.descriptor], [], [], 0.01)
-        data = os.read(stream.descriptor, 65536) if ready else b""
+        try:
+            out = host.delivery.output(now_ms)
+            while out:
+                out = out[os.write(stream.descriptor, out) :]
+            ready, _, _ = select.select([stream.descriptor], [], [], 0.01)
+            data = os.read(stream.descriptor, 65536) if ready else b""
+        except OSError:
+            stream.over = True
+            continue
+        stream.over = bool(ready) and not data
         host.receive(data, time.monotonic_ns() // 1_000_000)
+
+
+def serve_until_it_hangs_up(host: TinyHost, stream: Stream) -> None:
+    """Let the host talk until the device has ended the connection."""
+    serve(host, stream, lambda: stream.over)
 
 
 @pytest.fixture(params=[TcpStream, PtyStream], ids=["tcp", "serial"])
@@ -172,6 +193,56 @@ def test_a_host_that_refuses_is_shown_to_the_operator(tmp_path: Path) -> None:
     serve(host, stream, lambda: device.link.refusal != "")
     assert device.link.refusal == "this device is not enrolled"
     assert not device.link.present
+    device.close()
+    stream.close()
+
+
+def test_a_host_is_pinned_by_a_person_who_compares_its_words_and_obeyed_from_then_on(tmp_path: Path) -> None:
+    stream = TcpStream()
+    device = Device(tmp_path, stream.address, pinned=False)
+    device.link.start()
+    stream.accept()
+    serve_until_it_hangs_up(TinyHost(), stream)
+    assert device.link.offered == HOST_WORDS
+    device.link.pin_offered()
+    assert device.pin.words == HOST_WORDS
+    host = TinyHost()
+    stream.accept()
+    serve(host, stream, lambda: device.link.present)
+    assert device.link.offered == ""
+    device.close()
+    stream.close()
+
+
+def test_the_words_shown_do_not_change_while_a_person_compares_them(tmp_path: Path) -> None:
+    device = Device(tmp_path, "tcp://127.0.0.1:1", pinned=False)
+    device.link.offer(HOST_WORDS)
+    device.link.offer(FALSE_WORDS)
+    device.link.offer(FALSE_WORDS)
+    assert device.link.offered == HOST_WORDS
+    assert [order.fields["word"] for order in device.link.orders()] == ["two_hosts"]
+    device.journal.close()
+
+
+def test_an_attacker_who_comes_again_and_again_fills_no_journal(tmp_path: Path) -> None:
+    device = Device(tmp_path, "tcp://127.0.0.1:1")
+    for n in range(100):
+        fault = {"word": "another_host", "detail": f"key {n % 50}"}
+        device.link.put(Received("link_fault", fault))
+    assert len(device.link.orders()) == MAX_LINK_FAULTS
+    device.journal.close()
+
+
+def test_a_host_with_another_key_than_the_pinned_one_is_shown_to_the_operator(tmp_path: Path) -> None:
+    stream = TcpStream()
+    device = Device(tmp_path, stream.address)
+    device.write(FAULT)
+    device.link.start()
+    host = TinyHost(seed=FALSE_SEED)
+    stream.accept()
+    serve_until_it_hangs_up(host, stream)
+    assert FALSE_WORDS in device.link.refusal
+    assert host.heard == []
     device.close()
     stream.close()
 

@@ -1,16 +1,20 @@
 """What device and host say to each other, on a perfect wire in memory and an artificial clock."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from device.tests.station.bench import QuickJournal
-from device.tests.station.tiny_host import TinyHost
+from device.tests.station.tiny_host import FALSE_SEED, HOST_WORDS, TinyHost
+from protocol.tests.host_key import a_key
 from recount_device.host_session import HostSession, Introduction, Received
 from recount_device.identity import open_identity
 from recount_device.journal import Entry, JournalReader
+from recount_protocol.orders import Session, sign_order
+from recount_protocol.tally_messages import pack
 
 FAULT = Entry("fault", "", 0, {"word": "test", "detail": ""})
 
@@ -34,6 +38,10 @@ class Desk:
         self.incompatible = ""
         self.state: tuple[str, str] = ("", "")
         self.program_wanted = b""
+        self.offered: list[str] = []
+
+    def offer(self, words: str) -> None:
+        self.offered.append(words)
 
     def put(self, received: Received) -> None:
         self.received.append(received)
@@ -47,6 +55,13 @@ class Desk:
         self.present, self.refusal, self.incompatible = False, why, why
 
 
+@dataclass
+class Pin:
+    """Which host is pinned."""
+
+    words: str
+
+
 class Wire:
     """Device and host, joined."""
 
@@ -55,10 +70,12 @@ class Wire:
         self.journal = QuickJournal(folder, identity)
         self.reader = JournalReader(self.journal.path)
         self.desk = Desk()
-        self.introduction = Introduction(
-            identity.device, "table-1", identity.public_key, "software", "firmware"
+        self.identity = identity
+        self.pin = Pin(HOST_WORDS)
+        introduction = Introduction("table-1", "software", "firmware")
+        self.session = HostSession(
+            self.reader, identity, introduction, self.pin, self.desk, 7, part_bytes=500
         )
-        self.session = HostSession(self.reader, self.introduction, self.desk, 7, part_bytes=500)
         self.host = TinyHost()
         self.now_ms = 0
 
@@ -88,7 +105,7 @@ def wire(tmp_path: Path) -> Iterator[Wire]:
 def test_the_device_introduces_itself_with_its_key_and_where_its_chain_stands(wire: Wire) -> None:
     wire.journal.write(FAULT)
     wire.run()
-    assert wire.host.introduced["public_key"] == wire.introduction.public_key
+    assert wire.host.introduced["public_key"] == wire.identity.public_key
     assert (wire.host.introduced["next_n"], wire.host.introduced["head"]) == (2, wire.journal.head)
     assert wire.desk.present
 
@@ -199,10 +216,10 @@ def test_a_host_that_refuses_is_left_alone_and_its_reason_is_shown(wire: Wire) -
 
 
 def test_a_host_of_another_protocol_version_is_told_as_such(wire: Wire) -> None:
-    wire.host = TinyHost(version=2)
+    wire.host = TinyHost(version=3)
     wire.run()
     assert wire.session.refused
-    assert "speaks protocol version 2, this end 1" in wire.desk.incompatible
+    assert "speaks protocol version 3, this end 2" in wire.desk.incompatible
     assert wire.host.records == []
 
 
@@ -212,6 +229,79 @@ def test_a_host_that_knows_later_records_shows_that_the_journal_is_an_old_copy(w
     wire.run()
     assert "it is an old copy" in wire.desk.refusal
     assert not wire.desk.present
+
+
+# Whom the device obeys
+
+
+def test_a_host_with_another_key_hears_nothing_and_is_written_down(wire: Wire) -> None:
+    wire.host = TinyHost(seed=FALSE_SEED)
+    wire.journal.write(FAULT)
+    wire.run()
+    assert wire.host.heard == []
+    assert "not the host that this device obeys" in wire.desk.refusal
+    assert [fault.fields["word"] for fault in wire.desk.received] == ["another_host"]
+
+
+def test_where_no_host_is_pinned_people_are_shown_its_words_and_it_hears_nothing(wire: Wire) -> None:
+    wire.pin.words = ""
+    wire.run()
+    assert wire.desk.offered == [HOST_WORDS]
+    assert (wire.host.heard, wire.desk.present) == ([], False)
+
+
+def test_a_host_that_is_pinned_later_is_obeyed_at_the_next_connection(wire: Wire) -> None:
+    wire.pin.words = ""
+    wire.run()
+    wire.pin.words = HOST_WORDS
+    wire.lose()
+    wire.run()
+    assert wire.desk.present
+
+
+def forge(wire: Wire, order: bytes, signature: bytes) -> None:
+    wire.host.delivery.send(wire.host.channel.seal(pack("order", order=order, signature=signature)))
+    wire.run()
+
+
+def a_forgery(wire: Wire, what: str) -> tuple[bytes, bytes]:
+    """Return an order that must not be obeyed, and its signature."""
+    close = ("close_run", {"run": "r1"})
+    key, here = wire.host.key, wire.host.session
+    if what == "signed by another key":
+        return sign_order(a_key(FALSE_SEED), here, 1, *close)
+    if what == "for another device":
+        return sign_order(key, Session("f" * 16, here.nonce), 1, *close)
+    if what == "of an earlier connection":
+        order = sign_order(key, here, 1, *close)
+        wire.lose()
+        wire.run()
+        return order
+    wire.host.send(*close[:1], **close[1])
+    wire.run()
+    assert wire.desk.received.pop() == Received(*close)
+    return sign_order(key, here, 1, *close)
+
+
+@pytest.mark.parametrize(
+    "what", ["signed by another key", "for another device", "of an earlier connection", "played again"]
+)
+def test_a_forged_order_is_not_obeyed_but_shown_and_written_down(wire: Wire, what: str) -> None:
+    wire.run()
+    forge(wire, *a_forgery(wire, what))
+    assert [fault.fields["word"] for fault in wire.desk.received] == ["forged_order"]
+    assert "was refused: an order came" in wire.desk.refusal
+    assert wire.session.refused
+
+
+def test_a_man_in_the_middle_who_changes_a_byte_ends_the_connection_and_nothing_more(wire: Wire) -> None:
+    wire.run()
+    sealed = bytearray(wire.host.channel.seal(pack("refused", why="go away")))
+    sealed[-1] ^= 1
+    wire.host.delivery.send(bytes(sealed))
+    wire.run()
+    assert "changed on its way" in wire.desk.refusal
+    assert wire.session.refused
 
 
 def test_a_silent_host_is_not_present(wire: Wire) -> None:

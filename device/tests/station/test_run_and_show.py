@@ -67,6 +67,8 @@ def test_show_tells_states_and_no_figure(
     assert set(states) == {
         "name",
         "device",
+        "words",
+        "host_words",
         "software",
         "firmware",
         "run",
@@ -151,7 +153,7 @@ def test_a_host_of_another_protocol_version_is_one_line_and_exit_code_2(
     device = subprocess.Popen([*COMMAND, "run", str(config)], stderr=subprocess.PIPE, text=True)
     stream.accept()
     with suppress(ConnectionError):  # the device hangs up
-        serve(TinyHost(version=2), stream, lambda: device.poll() is not None)
+        serve(TinyHost(version=3), stream, lambda: device.poll() is not None)
     assert device.wait(20) == 2
     assert device.stderr is not None
     said = device.stderr.read()

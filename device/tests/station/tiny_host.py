@@ -2,18 +2,39 @@
 
 from typing import Any
 
+from protocol.tests.host_key import a_key, server_context
 from recount_protocol.delivery import CONNECTED, PAYLOAD, Delivery
+from recount_protocol.introductions import check_proof
+from recount_protocol.key_words import key_words
+from recount_protocol.orders import ORDERS, Session, sign_order
 from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
+from recount_protocol.secure_channel import SecureChannel
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSION, pack, unpack
+
+HOST_SEED, FALSE_SEED = 1, 66
+CONTEXTS = {seed: server_context(a_key(seed)) for seed in (HOST_SEED, FALSE_SEED)}
+HOST_WORDS, FALSE_WORDS = (
+    key_words(a_key(seed).public_key().public_bytes_raw()) for seed in (HOST_SEED, FALSE_SEED)
+)
+CHALLENGE = b"c" * 32
 
 
 class TinyHost:
     """Takes each record once, in order and verified, and each crop whole."""
 
     def __init__(
-        self, programs: dict[bytes, bytes] | None = None, *, part_bytes: int = 1000, version: int = VERSION
+        self,
+        programs: dict[bytes, bytes] | None = None,
+        *,
+        part_bytes: int = 1000,
+        version: int = VERSION,
+        seed: int = HOST_SEED,
     ) -> None:
         self.version = version
+        self.key = a_key(seed)
+        self._context = CONTEXTS[seed]
+        self.channel = SecureChannel(self._context, server_side=True)
+        self.order_n = 0
         self.programs = programs or {}
         self.part_bytes = part_bytes
         self.introduced: dict[str, Any] = {}
@@ -38,22 +59,49 @@ class TinyHost:
     def restart(self) -> None:
         """Start anew, with what is stored."""
         self.delivery = self._new_delivery(self.connections + 100)
+        self._new_channel()
+
+    def _new_channel(self) -> None:
+        self.channel = SecureChannel(self._context, server_side=True)
+        self.order_n = 0
 
     def receive(self, data: bytes, now_ms: int) -> None:
         for kind, content in self.delivery.receive(data, now_ms):
             if kind == CONNECTED:
                 self.connections += 1
+                self._new_channel()
             elif kind == PAYLOAD and isinstance(content, bytes):
-                self._take(*unpack(content))
+                self._open(content)
+
+    def _open(self, payload: bytes) -> None:
+        was_established = self.channel.established
+        message = self.channel.receive(payload)
+        if reply := self.channel.output():
+            self.delivery.send(reply)
+        if self.channel.established and not was_established:
+            self.send("challenge", nonce=CHALLENGE)
+        if message:
+            self._take(*unpack(message))
+
+    @property
+    def session(self) -> Session:
+        """For whom the orders of this connection are good."""
+        return Session(self.introduced["device"], self.introduced["nonce"])
 
     def send(self, kind: str, **fields: Any) -> None:
-        self.delivery.send(pack(kind, **fields))
+        """Send a message; an order as it must be signed."""
+        if kind in ORDERS:
+            self.order_n += 1
+            order, signature = sign_order(self.key, self.session, self.order_n, kind, fields)
+            kind, fields = "order", {"order": order, "signature": signature}
+        self.delivery.send(self.channel.seal(pack(kind, **fields)))
 
     def _take(self, kind: str, fields: dict[str, Any]) -> None:
         self.heard.append(kind)
         getattr(self, f"_on_{kind}")(**fields)
 
     def _on_introduce(self, **fields: Any) -> None:
+        check_proof(self.key.public_key().public_bytes_raw(), CHALLENGE, fields)
         self.introduced = fields
         self._key = fields["public_key"]
         if self.refuses:

@@ -145,11 +145,12 @@ def persons(args: argparse.Namespace) -> tuple[Person, ...]:
 
 def find_device(facts: Facts, name_or_id: str) -> str:
     """Return the id of the device with this name or id. Raises BadEntry that names the devices known."""
-    for device, name in facts.names.items():
+    # A name may come again after the device that had it was revoked: the latest has it now.
+    for device, name in reversed(list(facts.names.items())):
         if name_or_id in (device, name):
             return device
-    known = ", ".join(sorted(facts.names.values())) or "none has introduced itself yet"
-    raise BadEntry(f'no device "{name_or_id}" is known here (known: {known}): connect it to the host first')
+    known = ", ".join(sorted(facts.names.values())) or "none is yet"
+    raise BadEntry(f'no device "{name_or_id}" is enrolled here (enrolled: {known}): device enrol does it')
 
 
 def answer(args: argparse.Namespace, sentence: str, fields: Mapping[str, Any]) -> None:

@@ -22,8 +22,9 @@ from recount_host.exports.layout import Entry, Manifest, chain_item, crop_path
 from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.sealed import seal
 from recount_host.exports.tar import tar_bytes
+from recount_host.law.enrolment import Enrolment
 from recount_host.law.precinct import Facts, fold_all
-from recount_host.ledger import Device, Ledger
+from recount_host.ledger import Ledger
 from recount_host.ledger.contents import crop_sha256
 from recount_host.order import order_text_of
 
@@ -133,12 +134,12 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, indent=1).encode("ascii") + b"\n"
 
 
-def _device_fields(device: Device) -> dict[str, str]:
+def _device_fields(device: Enrolment) -> dict[str, str]:
     return {
         "device": device.device,
         "name": device.name,
         "public_key": device.public_key.hex(),
-        "first_seen_utc": device.first_seen_utc,
+        "enrolled_utc": device.utc,
     }
 
 

@@ -70,6 +70,17 @@ KINDS: Mapping[str, Kind] = {
             "options": Field(list, 1, 500, item=Field(dict, 3, 3)),
         },
     ),
+    "device_enrolled": Kind(
+        "Both sides together compared the words of this device's key on two screens and found them the same; "
+        "records that this key signed are taken from here on.",
+        {"device": _DEVICE, "name": _WORD, "public_key": _HASH, "words": _TEXT},
+        two_persons=True,
+    ),
+    "device_revoked": Kind(
+        "Both sides together took this device out of the recount; nothing more that its key signs is taken.",
+        {"device": _DEVICE, "name": _WORD, "reason": _TEXT},
+        two_persons=True,
+    ),
     "run_assigned": Kind(
         "This device is to scan the ballots of this precinct with this program.",
         {

@@ -13,6 +13,7 @@ from recount_host.act import Act, Person
 from recount_host.errors import OperatorError
 from recount_host.law.acts import check_act
 from recount_host.law.contest import check_fits_order, contests_of
+from recount_host.law.enrolment import enrolments
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.persons import check_one_side_each, check_sides_known
 from recount_host.law.precinct_state import (
@@ -135,6 +136,9 @@ def _admit_run(facts: Facts, state: PrecinctState, act: Act) -> None:
         check_fits_order(state.contests[body["program"]], facts.order)
     if any(earlier.kind == "run_assigned" and earlier.body["run"] == body["run"] for earlier in facts.acts):
         raise NotAllowed(f"run {body['run']} is assigned already")
+    enrolment = enrolments(facts.acts).get(device)
+    if enrolment is not None and enrolment.revoked:
+        raise NotAllowed(f"{enrolment.name} was revoked ({enrolment.revoked}): use another device")
     if device in disarmed(facts.acts):
         raise NotAllowed(
             f"{state.name_of(device)} is disarmed: its counted sheets did not hold the right number of votes "

@@ -3,14 +3,16 @@
 The ledger only grows, so what was read stays true. Every chain is checked link by link while it is read.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sqlalchemy import Connection, select
 
 from recount_host.act import NO_ACT, Act, ActError
+from recount_host.law.enrolment import Enrolment, enrolments
 from recount_host.ledger import schema
 from recount_host.ledger.acts_chain import read_acts
-from recount_host.ledger.rows import Device, Gap
+from recount_host.ledger.rows import Gap, Newcomer
 from recount_host.ledger.sqlite import damaged
 from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
 
@@ -22,10 +24,11 @@ class Contents:
         self._path = path
         self.acts: list[Act] = []
         self.records: list[Record] = []
-        self.devices: dict[str, Device] = {}
+        self.devices: Mapping[str, Enrolment] = {}
+        self._introduced: dict[str, Newcomer] = {}
         self._act_hash = NO_ACT
         self._records_read = 0
-        self._devices_read = 0
+        self._introduced_read = 0
         self._crops_read = 0
         self._early_read = 0
         self._heads: dict[str, tuple[int, bytes]] = {}
@@ -39,8 +42,10 @@ class Contents:
             fresh, self._act_hash = read_acts(connection, self.acts, self._act_hash)
         except ActError as error:
             raise damaged(self._path, str(error)) from error
-        self.acts += fresh
-        self._read_devices(connection)
+        if fresh:
+            self.acts += fresh
+            self.devices = enrolments(self.acts)
+        self._read_introduced(connection)
         self._read_records(connection)
         self._read_early(connection)
         self._read_crops(connection)
@@ -53,6 +58,10 @@ class Contents:
         """Return the lowest record number whose crop has not come; 0 when none is due."""
         return min(self._crops_due.get(device, {}), default=0)
 
+    def newcomers(self) -> tuple[Newcomer, ...]:
+        """Return the devices that have shown their key and are not enrolled, in the order they came."""
+        return tuple(one for one in self._introduced.values() if one.device not in self.devices)
+
     def gaps(self) -> tuple[Gap, ...]:
         """Return the first stretch of missing records of every device that has one."""
         found: list[Gap] = []
@@ -63,13 +72,13 @@ class Contents:
                 found.append(Gap(device, self.devices[device].name, head + 1, waiting - 1))
         return tuple(found)
 
-    def _read_devices(self, connection: Connection) -> None:
-        table = schema.devices
+    def _read_introduced(self, connection: Connection) -> None:
+        table = schema.introduced
         for row in connection.execute(
-            select(table).where(table.c.stored > self._devices_read).order_by(table.c.stored)
+            select(table).where(table.c.stored > self._introduced_read).order_by(table.c.stored)
         ):
-            self.devices[row.device] = Device(row.device, row.name, row.public_key, row.first_seen_utc)
-            self._devices_read = row.stored
+            self._introduced[row.device] = Newcomer(row.device, row.name, row.public_key, row.first_seen_utc)
+            self._introduced_read = row.stored
 
     def _read_records(self, connection: Connection) -> None:
         table = schema.records

@@ -5,14 +5,16 @@ because a forged or forked record is evidence.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection, func, insert, select
 
+from recount_host.law.enrolment import Enrolment
 from recount_host.ledger import schema
 from recount_host.ledger.contents import crop_sha256
 from recount_host.ledger.rows import Gap, Outcome, Verdict
+from recount_protocol.key_words import key_words
 from recount_protocol.records import (
     NO_HASH,
     Record,
@@ -24,11 +26,16 @@ from recount_protocol.records import (
     verify,
 )
 
-MAX_DEVICES = 1000
-"""More first contacts than a locality has devices are somebody else's."""
+MAX_INTRODUCED = 1000
+"""More keys than a locality has devices are somebody else's."""
+
+MAX_REFUSALS = 10_000
+"""The same for all that was refused, under whatever names."""
 
 MAX_REFUSALS_PER_DEVICE = 100
 """What a hostile device can make us keep is bounded; the first refusals tell the story."""
+
+TWIN = "its key is in two places, as was seen before: nothing more of it is taken, and it has to be revoked"
 
 MAX_EVIDENCE_BYTES = 64 * 1024
 
@@ -57,27 +64,49 @@ class _Chain:
     added: list[tuple[str, int, bytes, bytes]] = field(default_factory=list[tuple[str, int, bytes, bytes]])
 
 
-def introduce(connection: Connection, claim: Introduction, utc: str) -> Outcome:
-    """Pin a new device, recognise a known one, or refuse."""
-    why = _why_not_that_device(connection, claim)
+def introduce(
+    connection: Connection, enrolled: Mapping[str, Enrolment], claim: Introduction, utc: str
+) -> Outcome:
+    """Recognise an enrolled device, note a newcomer for people to enrol, or refuse."""
+    why = _why_not_that_device(enrolled, claim)
     if why:
         return refuse(connection, claim.device, claim.name, why, claim.public_key, utc)
-    chain = _load_chain(connection, claim.device)
-    if chain is None:
-        connection.execute(
-            insert(schema.devices).values(
-                device=claim.device, name=claim.name, public_key=claim.public_key, first_seen_utc=utc
-            )
-        )
-        return Outcome(Verdict.STORED, next_n=1)
+    if claim.device in enrolled and _is_twin(connection, claim.device):
+        return Outcome(Verdict.REFUSED, TWIN)
+    if claim.device not in enrolled:
+        return _note_newcomer(connection, claim, utc)
+    chain = _load_chain(connection, enrolled[claim.device])
     if why := _why_not_that_chain(claim, chain):
         return refuse(connection, claim.device, claim.name, why, claim.head, utc)
     return Outcome(Verdict.ALREADY, next_n=chain.n + 1)
 
 
-def add_records(connection: Connection, items: Sequence[tuple[bytes, bytes]], utc: str) -> list[Outcome]:
+def _note_newcomer(connection: Connection, claim: Introduction, utc: str) -> Outcome:
+    """Keep the key of a device that is not enrolled, so that people can compare its words and enrol it."""
+    table = schema.introduced
+    kept = connection.execute(select(table.c.device)).scalars().all()
+    if claim.device not in kept:
+        if len(kept) >= MAX_INTRODUCED:
+            why = f"{len(kept)} keys were shown here already, which is the limit"
+            return Outcome(Verdict.REFUSED, why)
+        connection.execute(
+            insert(table).values(
+                device=claim.device, name=claim.name, public_key=claim.public_key, first_seen_utc=utc
+            )
+        )
+    why = f"it is not enrolled here; its words are: {key_words(claim.public_key)}"
+    return Outcome(Verdict.NOT_ENROLLED, why)
+
+
+def add_records(
+    connection: Connection,
+    enrolled: Mapping[str, Enrolment],
+    items: Sequence[tuple[bytes, bytes]],
+    utc: str,
+) -> list[Outcome]:
     """Verify records in order and store those that follow."""
     chains: dict[str, _Chain | None] = {}
+    twins: set[str] = set()
     outcomes: list[Outcome] = []
     for data, signature in items:
         try:
@@ -85,9 +114,17 @@ def add_records(connection: Connection, items: Sequence[tuple[bytes, bytes]], ut
         except RecordError as error:
             outcomes.append(refuse(connection, "", "", f"not a record: {error}", data, utc))
             continue
-        if record.device not in chains:
-            chains[record.device] = _load_chain(connection, record.device)
-        outcomes.append(_take(connection, chains[record.device], record, data, signature, utc))
+        device = record.device
+        if device not in chains:
+            known = enrolled.get(device)
+            chains[device] = _load_chain(connection, known) if known and not known.revoked else None
+            twins |= {device} if _is_twin(connection, device) else set()
+        if device in twins:
+            outcomes.append(Outcome(Verdict.REFUSED, TWIN))  # the proof is kept: once is enough
+            continue
+        outcomes.append(_take(connection, chains[device], record, data, signature, utc))
+        if outcomes[-1].verdict is Verdict.REFUSED and _is_twin(connection, device):
+            twins.add(device)
     for chain in chains.values():
         if chain and chain.added:
             connection.execute(
@@ -100,11 +137,8 @@ def add_records(connection: Connection, items: Sequence[tuple[bytes, bytes]], ut
     return outcomes
 
 
-def add_crop(connection: Connection, device: str, n: int, png: bytes, utc: str) -> Outcome:
+def add_crop(connection: Connection, device: str, name: str, n: int, png: bytes, utc: str) -> Outcome:
     """Store a crop that fits its record."""
-    name = connection.execute(
-        select(schema.devices.c.name).where(schema.devices.c.device == device)
-    ).scalar_one_or_none()
     data = _stored_bytes(connection, device, n)
     if data is None:
         return Outcome(Verdict.GAP, f"record {n}, to which this crop belongs, has not come")
@@ -112,7 +146,7 @@ def add_crop(connection: Connection, device: str, n: int, png: bytes, utc: str) 
     found = hashlib.sha256(png).digest()
     if not wanted or found != wanted:
         why = f"the crop it sent for record {n} is not the one that the record names"
-        return refuse(connection, device, name or "", why, found, utc)
+        return refuse(connection, device, name, why, found, utc)
     table = schema.crops
     if connection.execute(select(table.c.n).where(table.c.device == device, table.c.n == n)).first():
         return Outcome(Verdict.ALREADY)
@@ -120,17 +154,31 @@ def add_crop(connection: Connection, device: str, n: int, png: bytes, utc: str) 
     return Outcome(Verdict.STORED)
 
 
-def refuse(connection: Connection, device: str, name: str, why: str, evidence: bytes, utc: str) -> Outcome:
-    """Keep the refusal (each cause once) and return it."""
+def refuse(
+    connection: Connection,
+    device: str,
+    name: str,
+    why: str,
+    evidence: bytes,
+    utc: str,
+    *,
+    twins: bool = False,
+) -> Outcome:
+    """Keep the refusal (each cause once) and return it; `twins`: it proves that two have the device's key."""
     table = schema.refusals
     same = select(table.c.stored).where(table.c.device == device, table.c.name == name, table.c.why == why)
-    kept = connection.execute(
-        select(func.count()).select_from(table).where(table.c.device == device)
-    ).scalar_one()
-    if kept < MAX_REFUSALS_PER_DEVICE and connection.execute(same).first() is None:
+    count = select(func.count()).select_from(table)
+    kept = connection.execute(count.where(table.c.device == device)).scalar_one()
+    room = kept < MAX_REFUSALS_PER_DEVICE and connection.execute(count).scalar_one() < MAX_REFUSALS
+    if room and connection.execute(same).first() is None:
         connection.execute(
             insert(table).values(
-                device=device, name=name, why=why, evidence=evidence[:MAX_EVIDENCE_BYTES], utc=utc
+                device=device,
+                name=name,
+                why=why,
+                evidence=evidence[:MAX_EVIDENCE_BYTES],
+                twins=twins,
+                utc=utc,
             )
         )
     return Outcome(Verdict.REFUSED, why)
@@ -140,7 +188,7 @@ def _take(
     connection: Connection, chain: _Chain | None, record: Record, data: bytes, signature: bytes, utc: str
 ) -> Outcome:
     if chain is None:
-        why = f"record {record.n} comes from a device that never introduced itself"
+        why = f"record {record.n} comes from a device that is not enrolled, or not any more"
         return refuse(connection, record.device, "", why, data, utc)
     try:
         verify(chain.public_key, data, signature)
@@ -152,7 +200,7 @@ def _take(
             f"record {record.n} of {chain.name} does not fit the records that it sent before: "
             "two devices have its key, or its journal was changed"
         )
-        return refuse(connection, record.device, chain.name, why, data, utc)
+        return refuse(connection, record.device, chain.name, why, data, utc, twins=True)
     if record.n <= chain.n:
         return Outcome(Verdict.ALREADY, next_n=chain.n + 1)
     if record.n > chain.n + 1:
@@ -194,21 +242,27 @@ def _early(
     return Outcome(Verdict.GAP, gap.sentence, next_n=gap.first_n)
 
 
-def _why_not_that_device(connection: Connection, claim: Introduction) -> str:
+def _why_not_that_device(enrolled: Mapping[str, Enrolment], claim: Introduction) -> str:
     if device_id(claim.public_key) != claim.device:
         return "it does not show the key that its id is made of"
-    table = schema.devices
-    row = connection.execute(
-        select(table).where((table.c.device == claim.device) | (table.c.name == claim.name))
-    ).first()
-    if row is None:
-        known = connection.execute(select(func.count()).select_from(table)).scalar_one()
-        return "" if known < MAX_DEVICES else f"{known} devices are known here, which is the limit"
-    if row.device != claim.device:
-        return f"another device, with another key, is known here as {claim.name}"
-    if row.name != claim.name:
-        return f"it calls itself {claim.name}, but its key is known here as {row.name}"
+    known = enrolled.get(claim.device)
+    if known is None:
+        namesake = any(other.name == claim.name and not other.revoked for other in enrolled.values())
+        return f"another device, with another key, is enrolled here as {claim.name}" if namesake else ""
+    if known.public_key != claim.public_key:
+        return f"its key is another than the one enrolled here as {known.name}"
+    if known.revoked:
+        return f"it was revoked here ({known.revoked})"
+    if known.name != claim.name:
+        return f"it calls itself {claim.name}, but its key is enrolled here as {known.name}"
     return ""
+
+
+def _is_twin(connection: Connection, device: str) -> bool:
+    """Return whether it is proven that this device's key is in two places."""
+    table = schema.refusals
+    proof = select(table.c.stored).where(table.c.device == device, table.c.twins == 1).limit(1)
+    return connection.execute(proof).first() is not None
 
 
 def _why_not_that_chain(claim: Introduction, chain: _Chain) -> str:
@@ -224,18 +278,15 @@ def _why_not_that_chain(claim: Introduction, chain: _Chain) -> str:
     return "" if claim.head == chain.head else f"its record {last_n} is not the one that it sent before"
 
 
-def _load_chain(connection: Connection, device: str) -> _Chain | None:
-    table = schema.devices
-    row = connection.execute(select(table.c.name, table.c.public_key).where(table.c.device == device)).first()
-    if row is None:
-        return None
+def _load_chain(connection: Connection, known: Enrolment) -> _Chain:
+    device = known.device
     last = connection.execute(
         select(schema.records.c.n, schema.records.c.record)
         .where(schema.records.c.device == device)
         .order_by(schema.records.c.n.desc())
         .limit(1)
     ).first()
-    chain = _Chain(row.name, row.public_key)
+    chain = _Chain(known.name, known.public_key)
     if last is not None:
         chain.n, chain.head = last.n, record_hash(last.record)
     early = schema.early_records

@@ -14,9 +14,10 @@ from typing import Any, Self
 from sqlalchemy import Connection, Table, func, insert, select
 
 from recount_host.act import Act, Person
+from recount_host.law.enrolment import Enrolment
 from recount_host.ledger import acts_chain, intake, schema
 from recount_host.ledger.contents import Contents
-from recount_host.ledger.rows import Device, Gap, Outcome, Refusal, StoredRecord
+from recount_host.ledger.rows import Gap, Newcomer, Outcome, Refusal, StoredRecord
 from recount_host.ledger.sqlite import damaged, open_engine, reading, writing
 from recount_protocol.records import Record, decode_record
 
@@ -119,9 +120,13 @@ class Ledger:
             for row in rows
         )
 
-    def devices(self) -> tuple[Device, ...]:
-        """Return the devices pinned so far, in the order of their first contact."""
+    def devices(self) -> tuple[Enrolment, ...]:
+        """Return the devices enrolled so far, those revoked since included, in the order of their acts."""
         return tuple(self._refreshed().devices.values())
+
+    def newcomers(self) -> tuple[Newcomer, ...]:
+        """Return the devices that have shown their key and wait for their enrolment."""
+        return self._refreshed().newcomers()
 
     def gaps(self) -> tuple[Gap, ...]:
         """Return what is surely missing: a later signed record of the same device has come."""
@@ -145,7 +150,7 @@ class Ledger:
             schema.crops.c.stored,
             schema.early_records.c.stored,
         )
-        rest = (schema.devices.c.stored, schema.programs.c.stored, schema.refusals.c.stored)
+        rest = (schema.introduced.c.stored, schema.programs.c.stored, schema.refusals.c.stored)
         with reading(self._engine, self.path) as connection:
             row = connection.execute(
                 select(*(select(func.coalesce(func.max(c), 0)).scalar_subquery() for c in (*tables, *rest)))
@@ -175,10 +180,13 @@ class Ledger:
     # What devices send
 
     def introduce(self, device: str, name: str, public_key: bytes, next_n: int, head: bytes) -> Outcome:
-        """Take an introduction: pinned at first contact, refused when name, key or chain do not fit."""
+        """Take an introduction, whose proof was checked: refused when key, name or chain do not fit.
+
+        NOT_ENROLLED where no act enrolled this key; the key is kept, for people to compare.
+        """
         claim = intake.Introduction(device, name, public_key, next_n, head)
         with self._writing() as connection:
-            return intake.introduce(connection, claim, self._clock())
+            return intake.introduce(connection, self._enrolled(connection), claim, self._clock())
 
     def add_record(self, data: bytes, signature: bytes) -> Outcome:
         """Verify one record and store it; on disk when this returns."""
@@ -187,12 +195,14 @@ class Ledger:
     def add_records(self, items: Sequence[tuple[bytes, bytes]]) -> list[Outcome]:
         """Verify and store records in this order in one transaction; on disk when this returns."""
         with self._writing() as connection:
-            return intake.add_records(connection, items, self._clock())
+            return intake.add_records(connection, self._enrolled(connection), items, self._clock())
 
     def add_crop(self, device: str, n: int, png: bytes) -> Outcome:
         """Store the crop of record `n`, if it is the very one that the record names by its SHA-256."""
         with self._writing() as connection:
-            return intake.add_crop(connection, device, n, png, self._clock())
+            known = self._enrolled(connection).get(device)
+            name = known.name if known else ""
+            return intake.add_crop(connection, device, name, n, png, self._clock())
 
     def crop(self, device: str, n: int) -> bytes | None:
         """Return the PNG of record `n`, or None when it has not come."""
@@ -230,6 +240,23 @@ class Ledger:
         query = select(schema.programs.c.hash).order_by(schema.programs.c.stored)
         with reading(self._engine, self.path) as connection:
             return tuple(connection.execute(query).scalars())
+
+    def refuse_twins(self, device: str, name: str, why: str, evidence: bytes) -> None:
+        """Keep that this device's key is in two places, as the links have seen; nothing more is taken."""
+        with self._writing() as connection:
+            intake.refuse(connection, device, name, why, evidence, self._clock(), twins=True)
+
+    def twins(self) -> frozenset[str]:
+        """Return the devices whose key is known to be in two places."""
+        query = select(schema.refusals.c.device).where(schema.refusals.c.twins == 1)
+        with reading(self._engine, self.path) as connection:
+            return frozenset(connection.execute(query).scalars())
+
+    def _enrolled(self, connection: Connection) -> Mapping[str, Enrolment]:
+        """Return the enrolled devices as of this transaction."""
+        with self._lock:
+            self._contents.refresh(connection)
+            return self._contents.devices
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:

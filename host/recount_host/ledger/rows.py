@@ -15,6 +15,8 @@ class Verdict(Enum):
     """The same bytes are on disk since an earlier time."""
     GAP = "gap"
     """It is sound, but records before it have not come: it waits until the device sends those."""
+    NOT_ENROLLED = "not enrolled"
+    """Both sides have not compared its words yet: nothing is taken from it, and it may come again."""
     REFUSED = "refused"
     """It is forged, forked, damaged or out of bounds. The refusal itself is kept and shown."""
 
@@ -41,12 +43,13 @@ class StoredRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
-    """A device as pinned at its first contact."""
+class Newcomer:
+    """A device that has shown its key and is not enrolled."""
 
     device: str
     """Its id: the first 16 hex digits of the SHA-256 of its public key."""
     name: str
+    """What it calls itself."""
     public_key: bytes
     first_seen_utc: str
 

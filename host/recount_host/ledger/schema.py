@@ -10,17 +10,17 @@ from sqlalchemy import Column, Integer, LargeBinary, MetaData, String, Table, Un
 APPLICATION_ID = 0x52434E54
 """Marks the SQLite file as a recount ledger ("RCNT")."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Counted up with every change of the tables; another version is refused by name."""
 
 metadata = MetaData()
 
-devices = Table(
-    "devices",
+introduced = Table(
+    "introduced",  # keys that somebody has shown to have; which of them are enrolled is told by acts alone
     metadata,
     Column("stored", Integer, primary_key=True),
     Column("device", String, nullable=False, unique=True),
-    Column("name", String, nullable=False, unique=True),
+    Column("name", String, nullable=False),
     Column("public_key", LargeBinary, nullable=False),
     Column("first_seen_utc", String, nullable=False),
 )
@@ -76,6 +76,7 @@ refusals = Table(
     Column("name", String, nullable=False),
     Column("why", String, nullable=False),
     Column("evidence", LargeBinary, nullable=False),
+    Column("twins", Integer, nullable=False),  # 1: proof that the device's key is in two places
     Column("utc", String, nullable=False),
     UniqueConstraint("device", "name", "why"),
 )

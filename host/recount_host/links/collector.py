@@ -14,9 +14,10 @@ from typing import Any, Protocol
 
 from recount_host.errors import OperatorError
 from recount_host.ledger.ledger import Ledger
-from recount_host.ledger.rows import Verdict
+from recount_host.ledger.rows import Outcome, Verdict
 from recount_host.links.wants import (
     CropKept,
+    Dismissed,
     DutiesChanged,
     FetchProgram,
     Introduce,
@@ -34,6 +35,9 @@ LOOK_S = 0.25
 
 _FULFIL_NOTHING = frozenset({"sheet_judged", "sheet_landed", "sheet_returned", "sheet_in_doubt", "fault"})
 """Kinds of records that no duty waits for."""
+
+TWINS = "two devices have its key, or its journal was changed: take it away, and revoke it"
+"""What is told to every device whose key has signed two records in one place."""
 
 MAX_BATCH = 512
 """Wants taken into one round: bounds how long the first of them waits for its answer."""
@@ -72,6 +76,8 @@ class Collector:
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._seats: dict[str, Seat] = {}
         self._told: dict[str, tuple[Duty, ...]] = {}
+        self._boots: dict[str, list[int]] = {}
+        """The starts of each device's program, in the order in which they were first heard of."""
         self._acts_seen = -1
         self._records_seen = 0
         self._looked_s = 0.0
@@ -139,8 +145,8 @@ class Collector:
     def _introduce(self, batch: list[_Asked]) -> None:
         for seat, want in ((asked.seat, asked.want) for asked in batch):
             assert isinstance(want, Introduce)
-            outcome = self._ledger.introduce(want.device, want.name, want.public_key, want.next_n, want.head)
-            if outcome.verdict is not Verdict.REFUSED:
+            outcome = self._judge(want)
+            if outcome.verdict in (Verdict.STORED, Verdict.ALREADY):
                 before = self._seats.get(want.device)
                 if before is not None and before is not seat:
                     before.replace()
@@ -149,6 +155,21 @@ class Collector:
                 self._acts_seen = -1
                 self._looked_s = 0.0
             seat.answer(Introduced(outcome, self._ledger.next_crop_n(want.device)))
+
+    def _judge(self, want: Introduce) -> Outcome:
+        outcome = self._ledger.introduce(want.device, want.name, want.public_key, want.next_n, want.head)
+        if outcome.verdict not in (Verdict.STORED, Verdict.ALREADY):
+            return outcome
+        boots = self._boots.setdefault(want.device, [])
+        if want.boot in boots[:-1]:
+            # A program that has ended never comes back: two of them run, with one key.
+            why = "two devices take turns with its key"
+            self._ledger.refuse_twins(want.device, want.name, why, want.public_key)
+            self._dismiss_twins()
+            return Outcome(Verdict.REFUSED, f"{why}: {TWINS}")
+        if want.boot not in boots:
+            boots.append(want.boot)
+        return outcome
 
     def _keep_records(self, batch: list[_Asked]) -> None:
         if not batch:
@@ -159,6 +180,15 @@ class Collector:
         outcomes = self._ledger.add_records(items)
         for asked, outcome in zip(batch, outcomes, strict=True):
             asked.seat.answer(RecordKept(outcome))
+        if any(outcome.verdict is Verdict.REFUSED for outcome in outcomes):
+            self._dismiss_twins()
+
+    def _dismiss_twins(self) -> None:
+        """End the links of all whose key is known to be in two places: nobody knows which is the true one."""
+        for device in self._ledger.twins():
+            seat = self._seats.pop(device, None)
+            if seat is not None:
+                seat.answer(Dismissed(TWINS))
 
     def _keep_crop(self, seat: Seat, want: KeepCrop) -> None:
         outcome = self._ledger.add_crop(want.device, want.n, want.png)
@@ -167,7 +197,11 @@ class Collector:
     def _tell_duties(self) -> None:
         if not self._duties_may_differ():
             return
+        revoked = {known.device: known.revoked for known in self._ledger.devices() if known.revoked}
         for device, seat in self._seats.items():
+            if device in revoked:
+                seat.answer(Dismissed(f"it was revoked here ({revoked[device]})"))
+                continue
             duties = self._duties_of(device)
             if self._told.get(device) != duties:
                 self._told[device] = duties

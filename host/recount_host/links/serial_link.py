@@ -1,8 +1,10 @@
 """Serial: one thread for each port, reopened whenever it goes away. A shell: the session decides.
 
-A thread and blocking reads work on every system that pyserial knows. On an unplug pyserial raises four
-different things (SerialException, plain OSError, termios.error, TypeError from a port that is already
-closed): all of them mean "the cable is gone", and are met in one place.
+A thread and blocking reads work on every system that pyserial knows. A port is named by its path or, as
+`usb:NUMBER`, by the serial number of its USB adapter: plugged in again, the adapter is found under whatever
+path it has then. On an unplug pyserial raises four different things (SerialException, plain OSError,
+termios.error, TypeError from a port that is already closed): all of them mean "the cable is gone", and are
+met in one place.
 """
 
 import threading
@@ -10,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 
 import serial
+from serial.tools import list_ports
 
 from recount_host.errors import OperatorError
 from recount_host.links.collector import Collector
@@ -30,6 +33,13 @@ READ_TIMEOUT_S = 0.02
 WRITE_TIMEOUT_S = 2.0
 REOPEN_S = 1.0
 
+USB = "usb:"
+
+
+class NotPluggedIn(OSError):
+    """No adapter with this serial number is plugged in."""
+
+
 UNPLUGGED = (serial.SerialException, OSError, TermiosError, TypeError)
 """Everything that pyserial raises when the cable is pulled (measured on a real one and on a pty)."""
 
@@ -38,19 +48,24 @@ class SerialLink:
     """One serial port with at most one device at its other end."""
 
     def __init__(
-        self, port: str, collector: Collector, board: LiveBoard, new_boot_id: Callable[[], int]
+        self, port: str, collector: Collector, board: LiveBoard, new_session: Callable[[], DeviceSession]
     ) -> None:
         self._port = port
         self._collector = collector
         self._board = board
-        self._new_boot_id = new_boot_id
+        self._new_session = new_session
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"serial {port}")
 
     def start(self) -> None:
-        """Start the thread. Raises OperatorError when the port cannot be opened now."""
+        """Start the thread. Raises OperatorError when the port cannot be opened now.
+
+        An adapter named by its serial number may be plugged in later: it is waited for, and shown as missing.
+        """
         try:
             open_port(self._port).close()
+        except NotPluggedIn:
+            pass
         except UNPLUGGED as error:
             raise OperatorError(
                 f"the serial port {self._port} cannot be opened ({error}): look at cable and name"
@@ -75,14 +90,14 @@ class SerialLink:
                     while not self._stopping.is_set():
                         self._hold_session(port)
             except UNPLUGGED as error:
-                problem = Condition(name="", problem=f"the serial port is gone ({error}): look at the cable")
+                problem = Condition(problem=f"the serial port is gone ({error}): look at the cable")
                 self._board.show(f"serial {self._port}", problem, monotonic_ms(), heard=False)
                 self._stopping.wait(REOPEN_S)
 
     def _hold_session(self, port: "serial.Serial") -> None:
         """Serve one session until it is over."""
         seat = _Seat()
-        session = DeviceSession(self._new_boot_id())
+        session = self._new_session()
         try:
             while not (session.finished or seat.replaced or self._stopping.is_set()):
                 self._turn(port, session, seat)
@@ -122,4 +137,23 @@ class _Seat:
 
 def open_port(name: str) -> "serial.Serial":
     """Return the open port; raises one of UNPLUGGED."""
-    return serial.Serial(name, BAUD, timeout=READ_TIMEOUT_S, write_timeout=WRITE_TIMEOUT_S, exclusive=True)
+    return serial.Serial(
+        find_port(name), BAUD, timeout=READ_TIMEOUT_S, write_timeout=WRITE_TIMEOUT_S, exclusive=True
+    )
+
+
+def find_port(name: str) -> str:
+    """Return the path of the port that `name` names. Raises NotPluggedIn, which tells what is there."""
+    if not name.startswith(USB):
+        return name
+    number = name.removeprefix(USB)
+    there: list[str] = []
+    for port in list_ports.comports():
+        if port.serial_number == number:
+            return port.device
+        if port.serial_number:
+            there.append(port.serial_number)
+    raise NotPluggedIn(
+        f"no adapter with the serial number {number} is plugged in; "
+        f"plugged in are: {', '.join(sorted(there)) or 'none'}"
+    )

@@ -1,20 +1,23 @@
 """One device on one link, as the host sees it: what it says, what it is told. No I/O, no ledger, no thread.
 
 Bytes and times come in, bytes go out; what the ledger must do is left in `wants`, its answer comes by `told`.
-The order of a session: hello (delivery) - introduce - welcome - records, each acknowledged after it is on
-disk - crops behind them - program parts when the device asks - and all the while the duties, said again until
-done. A session ends with its connection; the next connection is a new session, and begins with `introduce`
-again.
+The order of a session: hello (delivery) - secure channel - challenge - introduce, with its proof - welcome -
+records, each acknowledged after it is on disk - crops behind them - program parts when the device asks - and
+all the while the duties as signed orders, said again until done. A session ends with its connection; the next
+connection is a new session, and begins anew.
 """
 
+import secrets
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from recount_host.host_key import HostKey
 from recount_host.ledger.rows import Verdict
 from recount_host.links.wants import (
     CropKept,
+    Dismissed,
     DutiesChanged,
     FetchProgram,
     Introduce,
@@ -27,7 +30,10 @@ from recount_host.links.wants import (
     Want,
 )
 from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, REFUSED, Delivery
-from recount_protocol.errors import MessageError
+from recount_protocol.errors import ChannelError, MessageError, ProofError
+from recount_protocol.introductions import check_proof
+from recount_protocol.orders import NONCE_BYTES, Session, sign_order
+from recount_protocol.secure_channel import SecureChannel
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
 
 RESEND_MS = 300
@@ -84,7 +90,11 @@ class _CropInParts:
 class DeviceSession:
     """The host's end of one connection to one device."""
 
-    def __init__(self, boot_id: int) -> None:
+    def __init__(self, boot_id: int, identity: HostKey) -> None:
+        self._identity = identity
+        self._channel = SecureChannel(identity.context, server_side=True)
+        self._challenge = b""
+        self._order_n = 0
         self._delivery = Delivery(
             VERSION,
             TABLE_HASH,
@@ -100,9 +110,12 @@ class DeviceSession:
         self.finished = False
         """The session is over: the link is to be closed once what `output` gave is written."""
         self._introduction: Introduce | None = None
+        self._device_session = Session("", b"")
+        """For whom this connection's orders are good."""
         self._unanswered = 0
         self._now_ms = 0
         self._outbox: deque[bytes] = deque()
+        """Messages that wait, not yet sealed: the channel wants them in the order in which they are sent."""
         self._acknowledge_n = 0
         self._acknowledged_n = 0
         self._welcome_ms: int | None = None
@@ -151,7 +164,7 @@ class DeviceSession:
         if self._delivery.connected and self._farewell_ms is None:
             self._say_what_is_due()
         while self._outbox and self._delivery.can_send:
-            self._delivery.send(self._outbox.popleft())
+            self._delivery.send(self._channel.seal(self._outbox.popleft()))
         return self._delivery.output(now_ms)
 
     def next_deadline_ms(self, now_ms: int) -> int:
@@ -184,6 +197,8 @@ class DeviceSession:
                 self._told_crop(reply)
             case ProgramFetched():
                 self._told_program(reply)
+            case Dismissed():
+                self.dismiss(reply.why)
             case DutiesChanged():
                 if reply.duties != self._duties:
                     self._duties = reply.duties
@@ -196,13 +211,16 @@ class DeviceSession:
         # What a device sent may be quoted in it: never longer than the message that carries it.
         why = why[:MAX_WHY_LENGTH]
         self.condition.problem = why
+        if not self._channel.established:
+            self._end()  # there is no way to tell it
+            return
         self._outbox.clear()
         self._outbox.append(pack("refused", why=why))
         self._farewell_ms = self._now_ms + FAREWELL_MS
 
     def _told_introduced(self, reply: Introduced) -> None:
         self._unanswered -= 1
-        if reply.outcome.verdict is Verdict.REFUSED:
+        if reply.outcome.verdict in (Verdict.REFUSED, Verdict.NOT_ENROLLED):
             self.dismiss(reply.outcome.sentence)
             return
         self.condition.welcomed = True
@@ -262,12 +280,29 @@ class DeviceSession:
         elif kind == REFUSED:
             self.condition.problem = value
             self._end()
-        elif kind == PAYLOAD and self._farewell_ms is None and not self.finished:
-            self._take_payload(value)
+        elif kind == PAYLOAD and not self.finished:
+            self._open(value)
 
-    def _take_payload(self, payload: bytes) -> None:
+    def _open(self, payload: bytes) -> None:
+        """Take a payload through the secure channel."""
+        was_established = self._channel.established
         try:
-            kind, fields = unpack(payload)
+            message = self._channel.receive(payload)
+        except ChannelError as error:
+            self.condition.problem = f"what came on its line was changed, or is no device's ({error})"
+            self._end()
+            return
+        if reply := self._channel.output():
+            self._delivery.send(reply)
+        if self._channel.established and not was_established:
+            self._challenge = secrets.token_bytes(NONCE_BYTES)
+            self._outbox.append(pack("challenge", nonce=self._challenge))
+        if message and self._farewell_ms is None:
+            self._take_message(message)
+
+    def _take_message(self, message: bytes) -> None:
+        try:
+            kind, fields = unpack(message)
         except MessageError as error:
             self.dismiss(f"it sent something that is not a message: {error}")
             return
@@ -284,11 +319,16 @@ class DeviceSession:
         if self._introduction is not None:
             self.dismiss("it introduced itself twice")
             return
-        self._introduction = Introduce(
-            fields["device"], fields["name"], fields["public_key"], fields["next_n"], fields["head"]
-        )
-        self.condition.device = fields["device"]
         self.condition.name = fields["name"]
+        try:
+            check_proof(self._identity.public_key, self._challenge, fields)
+        except ProofError as error:
+            self.dismiss(str(error))
+            return
+        told = ("device", "name", "public_key", "next_n", "head", "boot")
+        self._introduction = Introduce(*(fields[name] for name in told))
+        self._device_session = Session(fields["device"], fields["nonce"])
+        self.condition.device = fields["device"]
         self.condition.software = fields["software"]
         self.condition.announced_n = fields["next_n"] - 1
         self._want(self._introduction)
@@ -338,7 +378,14 @@ class DeviceSession:
             self._outbox.appendleft(pack("acknowledged", n=self._acknowledge_n))
         if self._duties and not self._outbox and self._now_ms >= self._duties_due_ms:
             self._duties_due_ms = self._now_ms + REPEAT_DUTIES_MS
-            self._outbox.extend(pack(kind, **fields) for kind, fields in self._duties)
+            self._outbox.extend(self._order(kind, fields) for kind, fields in self._duties)
+
+    def _order(self, kind: str, fields: dict[str, Any]) -> bytes:
+        self._order_n += 1
+        order, signature = sign_order(
+            self._identity.private_key, self._device_session, self._order_n, kind, fields
+        )
+        return pack("order", order=order, signature=signature)
 
     def _welcome(self, next_n: int, crop_n: int) -> None:
         self._welcome_wanted = None

@@ -1,6 +1,6 @@
 """TCP: one thread that serves every device connected to one listening socket. A shell: the session decides.
 
-Plain TCP is for this machine alone (loopback): between machines the link has to be a serial line.
+What goes over it is TLS 1.3 with both keys pinned (see `session`), so devices may be anywhere in the network.
 """
 
 import errno
@@ -32,15 +32,18 @@ def monotonic_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def listen(host: str, port: int, *, purpose: str) -> socket.socket:
-    """Return a listening socket. Raises OperatorError: port in use, or an address that others can reach."""
+def listen(host: str, port: int, *, purpose: str, beyond_this_machine: bool) -> socket.socket:
+    """Return a listening socket. Raises OperatorError: port in use, or an address that is not allowed.
+
+    `beyond_this_machine` tells whether what is served is encrypted, and so may be reached by other machines.
+    """
     try:
         address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
     except ValueError:
         raise OperatorError(f"{host} is not an address: write 127.0.0.1 and a port") from None
-    if not address.is_loopback:
+    if not (beyond_this_machine or address.is_loopback):
         raise OperatorError(
-            f"{host} can be reached by other machines, and TCP here is not encrypted: use 127.0.0.1"
+            f"{host} can be reached by other machines, and the {purpose} is not encrypted: use 127.0.0.1"
         )
     family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
     server = socket.socket(family, socket.SOCK_STREAM)
@@ -65,9 +68,12 @@ def _why(error: OSError) -> str:
 class _Connection:
     """One connected device: its socket, its session, what is still to be written, what was answered."""
 
-    def __init__(self, connection: socket.socket, boot_id: int, wake: Callable[[], None]) -> None:
+    def __init__(
+        self, connection: socket.socket, link: str, session: DeviceSession, wake: Callable[[], None]
+    ) -> None:
         self.socket = connection
-        self.session = DeviceSession(boot_id)
+        self.link = link
+        self.session = session
         self.unwritten = b""
         self.answers: deque[Reply] = deque()
         self.replaced = False
@@ -88,13 +94,16 @@ class TcpLinks:
     """All connections of one listening socket."""
 
     def __init__(
-        self, server: socket.socket, collector: Collector, board: LiveBoard, new_boot_id: Callable[[], int]
+        self,
+        server: socket.socket,
+        collector: Collector,
+        board: LiveBoard,
+        new_session: Callable[[], DeviceSession],
     ) -> None:
         self._server = server
-        self._link = f"tcp {server.getsockname()[0]}"
         self._collector = collector
         self._board = board
-        self._new_boot_id = new_boot_id
+        self._new_session = new_session
         self._selector = selectors.DefaultSelector()
         self._wake_in, self._wake_out = socket.socketpair()
         self._wake_in.setblocking(False)  # noqa: FBT003 - the socket's own signature
@@ -160,7 +169,7 @@ class TcpLinks:
 
     def _accept(self) -> None:
         try:
-            connection, _ = self._server.accept()
+            connection, peer = self._server.accept()
         except OSError:  # it hung up before we looked, or no descriptor is left: the others go on
             return
         if len(self._connections) >= MAX_CONNECTIONS:
@@ -168,7 +177,7 @@ class TcpLinks:
             return
         connection.setblocking(False)  # noqa: FBT003 - the socket's own signature
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        entry = _Connection(connection, self._new_boot_id(), self._wake)
+        entry = _Connection(connection, f"tcp {peer[0]}", self._new_session(), self._wake)
         self._connections[connection.fileno()] = entry
         self._selector.register(connection, selectors.EVENT_READ)
         entry.interest = selectors.EVENT_READ
@@ -188,7 +197,7 @@ class TcpLinks:
         over = not alive or connection.replaced or (session.finished and not connection.unwritten)
         if over:
             session.condition.connected = False
-        self._board.show(self._link, session.condition, now_ms, heard=bool(data))
+        self._board.show(connection.link, session.condition, now_ms, heard=bool(data))
         if over:
             self._close(connection)
             return

@@ -8,13 +8,15 @@ from recount_host.ledger.rows import Outcome
 
 @dataclass(frozen=True, slots=True)
 class Introduce:
-    """A device says who it is."""
+    """A device says who it is, and has proved it."""
 
     device: str
     name: str
     public_key: bytes
     next_n: int
     head: bytes
+    boot: int
+    """Which start of the device's program this is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,4 +87,11 @@ class DutiesChanged:
     duties: tuple[tuple[str, dict[str, Any]], ...]
 
 
-Reply: TypeAlias = Introduced | RecordKept | CropKept | ProgramFetched | DutiesChanged
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """This device is not taken any more, and why."""
+
+    why: str
+
+
+Reply: TypeAlias = Dismissed | Introduced | RecordKept | CropKept | ProgramFetched | DutiesChanged

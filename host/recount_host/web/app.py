@@ -49,9 +49,12 @@ LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 """Names under which a browser on this machine asks; others are a page elsewhere that tries to reach in."""
 
 
-def make_app(facts: FactsReader, board: LiveBoard) -> Starlette:
-    """Return the application. Raises AccessNotDeclared when a page does not say who may open it."""
-    site = _Site(facts, board)
+def make_app(facts: FactsReader, board: LiveBoard, host_words: str = "") -> Starlette:
+    """Return the application. Raises AccessNotDeclared when a page does not say who may open it.
+
+    `host_words` are those of this host's key, for people who compare them at a device.
+    """
+    site = _Site(facts, board, host_words)
     routes = [
         Route("/", site.overview),
         Route("/precincts/{precinct}", site.precinct),
@@ -83,7 +86,7 @@ class _Headers:
 
 
 class _Site:
-    def __init__(self, facts: FactsReader, board: LiveBoard) -> None:
+    def __init__(self, facts: FactsReader, board: LiveBoard, host_words: str) -> None:
         self._facts = facts
         self._board = board
         self._pictures = SheetPictures(facts.crop, facts.program)
@@ -97,6 +100,7 @@ class _Site:
         )
         shared: dict[str, Any] = self._templates.globals
         shared["words"] = words
+        shared["host_words"] = host_words
         shared["reason_sentence"] = pages.reason_sentence
         self._templates.filters["sentence"] = pages.as_sentence
 

@@ -7,6 +7,7 @@ import pypdfium2
 import pytest
 
 from device.tests.least_program import least_program
+from host.tests.enrolling import enrol
 from recount_classifier.program import Option
 from recount_host.act import Person
 from recount_host.cli import COMMANDS, Command, main
@@ -60,7 +61,7 @@ class Keyboard:
     def start(self) -> None:
         self.do("order", "set", str(self.order), *CLERK)
         with open_ledger(self.data) as ledger:
-            ledger.introduce(self.device.id, self.device.name, self.device.public_key, 1, bytes(32))
+            enrol(ledger, self.device.name, self.device.public_key)
 
     def assign(self) -> None:
         words = ("run", "assign", "101", "--device", "alpha", "--program", str(self.program))
@@ -375,7 +376,7 @@ def test_a_mode_other_than_training_is_refused(keyboard: Keyboard) -> None:
     for mode in ("live", "test"):
         assert "logic and accuracy" in keyboard.refused(*words, "--mode", mode)
     with open_ledger(keyboard.data) as ledger:
-        assert [act.kind for act in ledger.acts()] == ["order_set"]
+        assert [act.kind for act in ledger.acts()] == ["order_set", "device_enrolled"]
 
 
 def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keyboard) -> None:
@@ -455,7 +456,7 @@ def test_a_ledger_that_contradicts_itself_stops_every_command_with_code_3(keyboa
         ledger.append_act("identities_told", (Person("X", "y", ""),), body)
     code, out, err = keyboard.give("show")
     assert (code, out) == (3, "")
-    assert "keep everything as it is: act 2 (identities_told)" in err
+    assert "keep everything as it is: act 3 (identities_told)" in err
 
 
 def test_the_log_tells_who_did_what_and_hides_what_is_still_counted_blind(keyboard: Keyboard) -> None:
@@ -467,7 +468,7 @@ def test_the_log_tells_who_did_what_and_hides_what_is_still_counted_blind(keyboa
     assert "order_set" not in words
     assert "order_set" in keyboard.do("log")
     assert 'no precinct "999"' in keyboard.refused("log", "999")
-    assert len(keyboard.ask("log")["acts"]) == 6  # type: ignore[arg-type]
+    assert len(keyboard.ask("log")["acts"]) == 7  # type: ignore[arg-type]
 
 
 def test_a_precinct_of_which_nothing_is_known_has_an_empty_log(keyboard: Keyboard) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
+from host.tests.enrolling import enrol
 from host.tests.web import read_sheets
 from host.tests.web.read_sheets import ReadingDevice, sheet_of
 from recount_classifier.program import Program, make_program
@@ -18,6 +19,7 @@ from recount_host.exports.opened import open_bundle
 from recount_host.exports.printed import print_again
 from recount_host.exports.report import Report
 from recount_host.exports.verify import verify_bundle
+from recount_host.law.enrolment import ENROLLED, enrolment_body
 from recount_host.law.statement import statement
 from recount_host.ledger import Ledger
 from recount_host.rehearsal import BOTH, CLERK, Day, Sheet
@@ -61,6 +63,7 @@ def a_scanned_day(marks: Sequence[str] = MARKS, device: MixedDevice | None = Non
     body: dict[str, Any] = {"program": made.program_hash, "contest": made.key, "title": made.title}
     day.append("program_added", (CLERK,), {**body, "vote_for": made.vote_for, "options": options})
     device = device or MixedDevice("alpha", marks)
+    day.append(ENROLLED, BOTH, enrolment_body("alpha", device.public_key))
     day.devices["alpha"] = device
     day.assign("alpha", program=made.program_hash)
     device.open_batch()
@@ -103,7 +106,7 @@ def fill(ledger: Ledger, day: Day, records: Sequence[tuple[bytes, bytes]] = ()) 
     for act in day.acts:
         ledger.append_act(act.kind, act.by, act.body)
     for device in day.devices.values():
-        ledger.introduce(device.id, device.name, device.public_key, 1, bytes(32))
+        enrol(ledger, device.name, device.public_key)
         ledger.add_records(records or device.signed())
         for n, png in getattr(device, "crops", {}).items():
             ledger.add_crop(device.id, n, png)

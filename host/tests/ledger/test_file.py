@@ -10,6 +10,8 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.exc import IntegrityError
 
+from host.tests.enrolling import enrol
+from host.tests.links.stand_in import StandIn
 from recount_host.act import Person, act_hash, decode_act, encode_act
 from recount_host.errors import OperatorError
 from recount_host.ledger import Ledger
@@ -17,7 +19,6 @@ from recount_host.ledger.errors import LedgerBusy, LedgerDamaged, LedgerMissing
 from recount_host.ledger.ledger import open_ledger
 from recount_host.ledger.schema import metadata
 from recount_host.ledger.sqlite import open_engine, reading, writing
-from recount_host.links.stand_in import StandIn
 
 ANN = Person("Ann Lee", "official", "D")
 BOB = Person("Bob Ray", "official", "R")
@@ -29,7 +30,10 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "ledger.sqlite"
     with Ledger(path, clock=lambda: "2026-12-01T09:00:00Z") as ledger:
         device = StandIn("device-1", Ed25519PrivateKey.from_private_bytes(bytes([1]) * 32))
+        ledger.append_act("order_set", [ANN, BOB], {"text": "one"})
+        ledger.append_act("program_added", [ANN], {"program": bytes(32)})
         ledger.introduce(device.device, device.name, device.public_key, 1, device.head)
+        enrol(ledger, device.name, device.public_key)
         device.write_set_aside(1, b"picture", run="run-1", batch=1)
         device.write_fault("jam")
         device.write_fault("jam")
@@ -39,8 +43,6 @@ def path(tmp_path: Path) -> Path:
         ledger.add_record(b"no record", bytes(64))
         ledger.add_crop(device.device, 1, b"picture")
         ledger.add_program(bytes(32), b"program")
-        ledger.append_act("order_set", [ANN, BOB], {"text": "one"})
-        ledger.append_act("program_added", [ANN], {"program": bytes(32)})
     return path
 
 
@@ -95,7 +97,7 @@ def test_every_commit_is_flushed_to_the_disk(path: Path, raw: sqlite3.Connection
 
 def test_acts_are_numbered_and_each_names_the_one_before(path: Path) -> None:
     with Ledger(path) as ledger:
-        first, second = ledger.acts()
+        first, second, _ = ledger.acts()
     assert (first.n, first.prev, second.n) == (1, bytes(32), 2)
     assert second.prev == act_hash(encode_act(first))
     assert first.by == (ANN, BOB)
@@ -115,23 +117,28 @@ def test_a_turn_that_fails_leaves_nothing_behind(path: Path) -> None:
         with pytest.raises(OperatorError), ledger.deciding() as turn:  # noqa: PT012 - the turn is the subject
             turn.append("figures_shown", [ANN], {"precinct": "101"})
             raise OperatorError("the law does not allow it")
-        assert len(ledger.acts()) == 2
+        assert len(ledger.acts()) == 3
 
 
 def test_a_turn_sees_its_own_acts_and_they_are_kept(path: Path) -> None:
     with Ledger(path) as ledger:
         with ledger.deciding() as turn:
             turn.append("figures_shown", [ANN], {"precinct": "101"})
-            assert [act.kind for act in turn.acts()] == ["order_set", "program_added", "figures_shown"]
+            assert [act.kind for act in turn.acts()] == [
+                "order_set",
+                "program_added",
+                "device_enrolled",
+                "figures_shown",
+            ]
             assert len(turn.records()) == 2
-        assert len(ledger.acts()) == 3
+        assert len(ledger.acts()) == 4
 
 
 def test_an_act_of_foreign_types_is_refused_before_it_is_written(path: Path) -> None:
     with Ledger(path) as ledger:
         with pytest.raises(TypeError):
             ledger.append_act("count_entered", [ANN], {"value": object()})
-        assert len(ledger.acts()) == 2
+        assert len(ledger.acts()) == 3
 
 
 _APPEND_MANY = """
@@ -154,8 +161,8 @@ def test_several_programs_append_at_once_and_the_chain_holds(path: Path) -> None
     assert [program.wait(timeout=50) for program in programs] == [0, 0, 0]
     with Ledger(path) as ledger:
         acts = ledger.acts()
-    assert [act.n for act in acts] == list(range(1, 2 + 75 + 1))
-    assert all(act.body["after"] == act.n - 1 for act in acts[2:]), (
+    assert [act.n for act in acts] == list(range(1, 3 + 75 + 1))
+    assert all(act.body["after"] == act.n - 1 for act in acts[3:]), (
         "what a turn read still held when it wrote"
     )
 

@@ -8,8 +8,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from host.tests.enrolling import enrol
+from host.tests.links.stand_in import StandIn
 from recount_host.ledger import Ledger, Verdict
-from recount_host.links.stand_in import StandIn
 from recount_protocol.records import sign
 
 STRANGERS_KEY = Ed25519PrivateKey.from_private_bytes(bytes([99]) * 32)
@@ -30,6 +31,8 @@ class WhatArrives(RuleBasedStateMachine):
         self.devices = [_device(seed) for seed in range(1, DEVICES + 1)]
         self.twins = [_device(seed) for seed in range(1, DEVICES + 1)]
         self.kept = [0] * DEVICES
+        self.is_forked = [False] * DEVICES
+        """Whether a second history was sent: from then on nothing is taken."""
         self.early: list[set[int]] = [set() for _ in range(DEVICES)]
 
     def teardown(self) -> None:
@@ -39,7 +42,7 @@ class WhatArrives(RuleBasedStateMachine):
     @initialize()
     def introduce(self) -> None:
         for device, twin in zip(self.devices, self.twins, strict=True):
-            self.ledger.introduce(device.device, device.name, device.public_key, 1, device.head)
+            enrol(self.ledger, device.name, device.public_key)
             twin.write_fault("twin")  # from its first record on, the twin's history is another one
 
     @rule(which=which, count=st.integers(1, 4))
@@ -57,13 +60,17 @@ class WhatArrives(RuleBasedStateMachine):
         outcomes = self.ledger.add_records([journal[n - 1] for n in numbers])
         for n, outcome in zip(numbers, outcomes, strict=True):
             assert outcome.verdict is self._expected(which, n), outcome.sentence
-            assert outcome.next_n == self.kept[which] + 1
+            assert self.is_forked[which] or outcome.next_n == self.kept[which] + 1
 
     @rule(which=which)
     def send_what_is_missing(self, which: int) -> None:
         """What a sound device does after a welcome: everything from where the ledger stands."""
         items = self.devices[which].journal[self.kept[which] :]
-        assert all(outcome.verdict is Verdict.STORED for outcome in self.ledger.add_records(items))
+        verdicts = {outcome.verdict for outcome in self.ledger.add_records(items)}
+        if self.is_forked[which]:
+            assert verdicts <= {Verdict.REFUSED}
+            return
+        assert verdicts <= {Verdict.STORED}
         self.kept[which] += len(items)
 
     @precondition(lambda self: any(device.journal for device in self.devices))
@@ -86,6 +93,7 @@ class WhatArrives(RuleBasedStateMachine):
         if n > self.kept[which] + 1 and n not in self.early[which]:
             return  # it would be the one that came early; what lies between will tell
         assert self.ledger.add_record(*twin[n - 1]).verdict is Verdict.REFUSED
+        self.is_forked[which] = True
 
     @rule()
     def restart(self) -> None:
@@ -107,6 +115,8 @@ class WhatArrives(RuleBasedStateMachine):
             assert named.get(device.device) == expected
 
     def _expected(self, which: int, n: int) -> Verdict:
+        if self.is_forked[which]:
+            return Verdict.REFUSED
         if n <= self.kept[which]:
             return Verdict.ALREADY
         if n == self.kept[which] + 1:

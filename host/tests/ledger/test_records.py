@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from recount_host.ledger import Ledger, Verdict
-from recount_host.links.stand_in import StandIn
+from host.tests.enrolling import enrol, revoke
+from host.tests.links.stand_in import StandIn
+from recount_host.ledger import Ledger, Verdict, intake
 from recount_protocol.records import NO_HASH, Record, encode_record, record_hash, sign
 
 NewDevice = Callable[[str, int], StandIn]
@@ -17,7 +18,9 @@ def make_device(name: str = "device-1", seed: int = 1) -> StandIn:
     return StandIn(name, Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32))
 
 
-def introduce(ledger: Ledger, device: StandIn) -> Verdict:
+def introduce(ledger: Ledger, device: StandIn, *, enrolled: bool = True) -> Verdict:
+    if enrolled:
+        enrol(ledger, device.name, device.public_key)
     n = len(device.journal) + 1
     return ledger.introduce(device.device, device.name, device.public_key, n, device.head).verdict
 
@@ -126,7 +129,7 @@ def test_a_record_that_came_early_binds_what_comes_later(ledger: Ledger, device:
     other = Record(device.device, 2, record_hash(device.journal[0][0]), "run_closed", "run-1", 0, {})
     data = encode_record(other)
     assert ledger.add_record(data, sign(device.key, data)).verdict is Verdict.REFUSED
-    assert ledger.add_record(*device.journal[1]).verdict is Verdict.STORED
+    assert ledger.twins() == {device.device}
 
 
 def test_a_record_of_a_device_that_never_introduced_itself_is_refused(ledger: Ledger) -> None:
@@ -165,21 +168,68 @@ def test_records_of_many_devices_are_kept_apart(ledger: Ledger) -> None:
 # Who a device is
 
 
-def test_a_device_is_pinned_at_its_first_contact(ledger: Ledger) -> None:
-    assert introduce(ledger, make_device()) is Verdict.STORED
-    assert introduce(ledger, make_device()) is Verdict.ALREADY
+def test_a_device_is_known_by_the_act_of_both_sides_alone(ledger: Ledger) -> None:
+    device = make_device()
+    assert introduce(ledger, device, enrolled=False) is Verdict.NOT_ENROLLED
+    assert (ledger.devices(), ledger.newcomers()[0].public_key) == ((), device.public_key)
+    assert introduce(ledger, device) is Verdict.ALREADY
     (known,) = ledger.devices()
-    assert (known.name, known.public_key) == ("device-1", make_device().public_key)
+    assert (known.name, known.public_key) == ("device-1", device.public_key)
+    assert ledger.newcomers() == ()
 
 
-def test_another_key_under_a_known_name_is_refused_and_shown(ledger: Ledger) -> None:
+def test_no_record_of_a_device_that_is_not_enrolled_is_taken(ledger: Ledger) -> None:
+    device = make_device()
+    introduce(ledger, device, enrolled=False)
+    device.write_fault("jam")
+    assert ledger.add_record(*device.journal[0]).verdict is Verdict.REFUSED
+    assert "not enrolled" in ledger.refusals()[0].why
+
+
+def test_newcomers_are_bounded(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(intake, "MAX_INTRODUCED", 3)
+    verdicts = [introduce(ledger, make_device(f"device-{n}", n), enrolled=False) for n in range(1, 6)]
+    assert verdicts == [Verdict.NOT_ENROLLED] * 3 + [Verdict.REFUSED] * 2
+    assert len(ledger.newcomers()) == 3
+
+
+def test_nothing_more_is_taken_from_a_revoked_device_and_what_it_delivered_stays(
+    ledger: Ledger, device: StandIn
+) -> None:
+    ledger.add_records(device.journal[:2])
+    revoke(ledger, device.name, device.public_key, "its table was left alone")
+    assert introduce(ledger, device) is Verdict.REFUSED
+    assert ledger.add_record(*device.journal[2]).verdict is Verdict.REFUSED
+    assert [record.n for record in ledger.records()] == [1, 2]
+    assert "it was revoked here (its table was left alone)" in [refusal.why for refusal in ledger.refusals()]
+
+
+def test_a_key_that_signed_two_histories_is_taken_from_nobody_any_more(
+    ledger: Ledger, device: StandIn, tmp_path: Path
+) -> None:
+    """Nobody knows which of both is the true device: the true one, too, waits until people have looked."""
+    ledger.add_records(device.journal[:2])
+    twin = make_device()
+    for _ in range(3):
+        twin.write_fault("twin")
+    assert ledger.add_record(*twin.journal[2]).verdict is Verdict.REFUSED
+    assert ledger.twins() == {device.device}
+    assert ledger.add_record(*device.journal[2]).verdict is Verdict.REFUSED
+    ledger.close()
+    with Ledger(tmp_path / "ledger.sqlite") as again:
+        assert introduce(again, device) is Verdict.REFUSED
+        assert [record.n for record in again.records()] == [1, 2]
+        assert len(again.refusals()) == 1
+
+
+def test_another_key_under_an_enrolled_name_is_refused_and_shown(ledger: Ledger) -> None:
     introduce(ledger, make_device("device-1", 1))
-    assert introduce(ledger, make_device("device-1", 2)) is Verdict.REFUSED
-    assert "another device, with another key, is known here as device-1" in ledger.refusals()[0].why
+    assert introduce(ledger, make_device("device-1", 2), enrolled=False) is Verdict.REFUSED
+    assert "another device, with another key, is enrolled here as device-1" in ledger.refusals()[0].why
     assert len(ledger.devices()) == 1
 
 
-def test_a_known_key_under_another_name_is_refused(ledger: Ledger) -> None:
+def test_an_enrolled_key_under_another_name_is_refused(ledger: Ledger) -> None:
     introduce(ledger, make_device("device-1", 1))
     assert introduce(ledger, make_device("device-2", 1)) is Verdict.REFUSED
 

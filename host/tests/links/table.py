@@ -6,9 +6,11 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from host.tests.enrolling import enrol
+from host.tests.links.stand_in import Connection, StandIn
+from recount_host.host_key import open_host_key
 from recount_host.ledger import Ledger
 from recount_host.links.session import DeviceSession
-from recount_host.links.stand_in import Connection, StandIn
 from recount_host.links.wants import (
     CropKept,
     DutiesChanged,
@@ -28,22 +30,30 @@ def a_device(name: str = "device-1", seed: int = 1) -> StandIn:
     return StandIn(name, Ed25519PrivateKey.from_private_bytes(bytes([seed]) * 32))
 
 
+def enrolled(ledger: Ledger, device: StandIn) -> StandIn:
+    enrol(ledger, device.name, device.public_key)
+    return device
+
+
 class Table:
     """One connection at a time; `now_ms` moves only by `run`."""
 
     def __init__(self, folder: Path) -> None:
         self.ledger = Ledger(folder / "ledger.sqlite")
+        self.identity = open_host_key(folder)
         self.now_ms = 1_000
         self.boots = 0
-        self.session = DeviceSession(1)
+        self.session = DeviceSession(1, self.identity)
         self.connection: Connection | None = None
         self.ledger_answers = True
         self.unanswered: list[Want] = []
 
-    def connect(self, device: StandIn) -> DeviceSession:
+    def connect(self, device: StandIn, *, enrolled: bool = True) -> DeviceSession:
         """Begin a new connection, as after a cable was joined or one end restarted."""
+        if enrolled:
+            enrol(self.ledger, device.name, device.public_key)
         self.boots += 1
-        self.session = DeviceSession(self.boots)
+        self.session = DeviceSession(self.boots, self.identity)
         self.connection = device.connect()
         self.unanswered = []
         return self.session

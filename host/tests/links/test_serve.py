@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from host.tests.links.stand_in import StandIn, run_over_tcp
 from recount_host.ledger.ledger import LEDGER_FILE, open_ledger
-from recount_host.links.stand_in import run_over_tcp
 
-from .table import a_device
+from .table import a_device, enrolled
 
 RECOUNT_HOST = [sys.executable, "-c", "import sys; from recount_host.cli import main; sys.exit(main())"]
 
@@ -78,10 +78,15 @@ def start(running: list[Serve], folder: Path, *, listen: int = 0) -> tuple[Serve
     return serve, int(told["devices"].rsplit(":", 1)[1]), told["page"]
 
 
+def an_enrolled_device(folder: Path) -> StandIn:
+    with open_ledger(folder, create=True) as ledger:
+        return enrolled(ledger, a_device())
+
+
 def test_killed_in_mid_stream_again_and_again_it_loses_nothing_and_doubles_nothing(
     started: list[Serve], tmp_path: Path
 ) -> None:
-    device = a_device()
+    device = an_enrolled_device(tmp_path)
     for sheet in range(1, 401):
         device.write_set_aside(sheet, f"picture {sheet}".encode() * 100, run="run-1", batch=1)
     for share in (40, 130, 260):
@@ -103,7 +108,7 @@ def test_killed_in_mid_stream_again_and_again_it_loses_nothing_and_doubles_nothi
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_stops_cleanly_when_asked(started: list[Serve], tmp_path: Path, number: signal.Signals) -> None:
     serve, port, page = start(started, tmp_path)
-    device = a_device()
+    device = an_enrolled_device(tmp_path)
     device.write_fault("jam")
     assert run_over_tcp(device.connect(), port, lambda: device.acknowledged_n == 1)
     with urllib.request.urlopen(page, timeout=10) as answer:
@@ -115,7 +120,7 @@ def test_it_stops_cleanly_when_asked(started: list[Serve], tmp_path: Path, numbe
 
 def test_it_tells_of_devices_without_figures(started: list[Serve], tmp_path: Path) -> None:
     serve, port, _ = start(started, tmp_path)
-    device = a_device()
+    device = an_enrolled_device(tmp_path)
     connection = device.connect()
     connection.say("feeding", "Feeding batch 1.")
     told: dict[str, Any] = {}

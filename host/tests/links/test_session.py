@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from msgpack import packb
 
-from recount_host.links.stand_in import Connection, StandIn
+from host.tests.links.stand_in import Connection, StandIn
 from recount_protocol.delivery import Delivery
+from recount_protocol.key_words import key_words
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSION, pack
 
 from .table import Table, a_device
@@ -180,7 +181,7 @@ def test_another_key_under_a_known_name_is_turned_away_with_the_reason(table: Ta
     table.connect(a_device("device-1", 1))
     table.run(longest_ms=1_000)
     thief = faults(a_device("device-1", 2), 3)
-    session = table.connect(thief)
+    session = table.connect(thief, enrolled=False)
     assert table.run(lambda: session.finished)
     assert "another device, with another key" in thief.refused
     assert session.device == ""
@@ -200,12 +201,82 @@ def test_a_second_device_with_the_same_key_is_turned_away(table: Table) -> None:
     assert len(table.ledger.refusals()) == 1
 
 
+def test_a_device_that_is_not_enrolled_is_shown_with_its_words_and_nothing_of_it_is_taken(
+    table: Table,
+) -> None:
+    device = faults(a_device(), 3)
+    session = table.connect(device, enrolled=False)
+    assert table.run(lambda: session.finished)
+    assert key_words(device.public_key) in session.condition.problem
+    assert key_words(device.public_key) in device.refused
+    assert [newcomer.name for newcomer in table.ledger.newcomers()] == ["device-1"]
+    assert table.ledger.records() == ()
+    table.connect(device)
+    assert table.run(lambda: device.acknowledged_n == 3)
+
+
+def test_a_device_that_names_a_key_which_it_does_not_have_is_turned_away(table: Table) -> None:
+    device, thief = a_device("device-1", 1), a_device("device-1", 2)
+    thief.device, thief.public_key = device.device, device.public_key
+    session = table.connect(thief)
+    assert table.run(lambda: session.finished)
+    assert "does not prove that it has the key" in thief.refused
+    assert not session.condition.welcomed
+
+
+def test_a_proof_that_was_overheard_is_worth_nothing_on_another_connection(table: Table) -> None:
+    device = a_device()
+    table.connect(device)
+    assert table.connection is not None
+    overheard = table.connection.introduction
+    challenges: list[bytes] = []
+
+    def hear(challenge: bytes) -> None:
+        challenges.append(challenge)
+
+    table.connection._introduce = hear
+    assert table.run(lambda: bool(challenges))
+    old = overheard(challenges[0])
+    session = table.connect(device)
+    connection = table.connection
+
+    def say_the_old(challenge: bytes) -> None:
+        connection._introduced = True
+        connection._outbox.append(pack("introduce", **old))
+
+    connection._introduce = say_the_old
+    assert table.run(lambda: session.finished)
+    assert "does not prove" in device.refused
+
+
+def test_a_man_in_the_middle_who_changes_one_byte_ends_the_connection(table: Table) -> None:
+    device = faults(a_device(), 1)
+    session = table.connect(device)
+    assert table.run(lambda: device.acknowledged_n == 1)
+    connection = table.connection
+    assert connection is not None
+    sealed = bytearray(connection.channel.seal(pack("device_state", state="x", note="")))
+    sealed[-1] ^= 1
+    connection._delivery.send(bytes(sealed))
+    assert table.run(lambda: session.finished)
+    assert "was changed" in session.condition.problem
+
+
+def test_an_order_is_signed_for_the_device_and_this_connection(table: Table) -> None:
+    device = a_device()
+    table.connect(device)
+    assert table.run(lambda: bool(said(device, "welcome")))
+    table.give_duties(("close_run", {"run": "run-1"}))
+    # The stand-in verifies key, device, session and number before it hears an order.
+    assert table.run(lambda: len(said(device, "close_run")) == 2)
+
+
 def test_a_device_of_another_protocol_version_is_shown_with_the_reason(table: Table) -> None:
     device = a_device()
     session = table.connect(device)
     table.connection = Connection(device, version=VERSION + 1)
     assert table.run(lambda: session.finished)
-    assert "the other end speaks protocol version 2, this end 1" in session.condition.problem
+    assert "the other end speaks protocol version 3, this end 2" in session.condition.problem
 
 
 @pytest.mark.parametrize(
@@ -213,7 +284,7 @@ def test_a_device_of_another_protocol_version_is_shown_with_the_reason(table: Ta
     [
         (b"\xc1", "not a message"),
         (pack("record", record=b"x", signature=bytes(64)), "before it introduced itself"),
-        (pack("close_run", run="run-1"), "which only the host may send"),
+        (pack("acknowledged", n=1), "which only the host may send"),
         # What it sent is quoted in the refusal, which has to fit into its message.
         (packb({"kind": "device_state", "state": "x", "note": "", "Z" * 30_000: 1}), "there is no field"),
         (packb({"kind": "device_state", "state": {"Z" * 30_000: 1}, "note": ""}), "not a message"),
@@ -224,7 +295,12 @@ def test_an_end_that_breaks_the_protocol_is_turned_away(table: Table, payload: b
     session = table.connect(device)
     connection = table.connection
     assert connection is not None
-    connection._introduce = lambda: connection._outbox.append(payload)
+
+    def say_that(challenge: bytes) -> None:
+        connection._introduced = True
+        connection._outbox.append(payload)
+
+    connection._introduce = say_that
     assert table.run(lambda: session.finished)
     assert why in device.refused
 

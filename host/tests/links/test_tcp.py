@@ -10,15 +10,17 @@ from typing import Any
 
 import pytest
 
+from host.tests.enrolling import revoke
+from host.tests.links.stand_in import StandIn, run_over_tcp
 from recount_host.errors import OperatorError
+from recount_host.host_key import open_host_key
 from recount_host.ledger import Ledger
 from recount_host.links.collector import Collector
 from recount_host.links.live import LiveBoard
 from recount_host.links.session import DeviceSession
-from recount_host.links.stand_in import StandIn, run_over_tcp
 from recount_host.links.tcp_link import TcpLinks, listen
 
-from .table import a_device
+from .table import a_device, enrolled
 
 
 class Host:
@@ -30,9 +32,12 @@ class Host:
         self.duties: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {}
         self.failed = threading.Event()
         self.collector = Collector(self.ledger, lambda device: self.duties.get(device, ()), self.failed.set)
-        boots = count(1)
+        identity, boots = open_host_key(folder), count(1)
         self.links = TcpLinks(
-            listen("127.0.0.1", 0, purpose="devices"), self.collector, self.board, lambda: next(boots)
+            listen("127.0.0.1", 0, purpose="devices", beyond_this_machine=True),
+            self.collector,
+            self.board,
+            lambda: DeviceSession(next(boots), identity),
         )
         self.collector.start()
         self.links.start()
@@ -40,6 +45,9 @@ class Host:
     @property
     def port(self) -> int:
         return self.links.port
+
+    def a_device(self, name: str = "device-1", seed: int = 1) -> StandIn:
+        return enrolled(self.ledger, a_device(name, seed))
 
     def close(self) -> None:
         self.links.stop()
@@ -60,7 +68,7 @@ def send_all(device: StandIn, port: int) -> None:
 
 
 def test_a_device_delivers_its_records_and_crops_over_a_real_socket(host: Host) -> None:
-    device = a_device()
+    device = host.a_device()
     for sheet in range(1, 6):
         device.write_set_aside(sheet, bytes([sheet]) * 50_000, run="run-1", batch=1)
     assert run_over_tcp(device.connect(), host.port, lambda: len(device.crops_taken) == 5)
@@ -69,7 +77,7 @@ def test_a_device_delivers_its_records_and_crops_over_a_real_socket(host: Host) 
 
 
 def test_sixty_four_devices_at_once_are_acknowledged_quickly_and_nothing_is_mixed_up(host: Host) -> None:
-    devices = [a_device(f"device-{seed}", seed) for seed in range(1, 65)]
+    devices = [host.a_device(f"device-{seed}", seed) for seed in range(1, 65)]
     for device in devices:
         for number in range(20):
             device.write_fault(f"{device.name} {number}")
@@ -85,7 +93,7 @@ def test_sixty_four_devices_at_once_are_acknowledged_quickly_and_nothing_is_mixe
 
 
 def test_a_broken_connection_costs_nothing(host: Host) -> None:
-    device = a_device()
+    device = host.a_device()
     for number in range(200):
         device.write_fault(f"fault-{number}")
     for part in (30, 60, 120):
@@ -95,7 +103,7 @@ def test_a_broken_connection_costs_nothing(host: Host) -> None:
 
 
 def test_a_device_that_connects_anew_takes_the_place_of_its_old_connection(host: Host) -> None:
-    device = a_device()
+    device = host.a_device()
     old = device.connect()
     welcomed = threading.Event()
 
@@ -111,6 +119,41 @@ def test_a_device_that_connects_anew_takes_the_place_of_its_old_connection(host:
     assert not thread.is_alive(), "the old connection was closed"
 
 
+def test_two_devices_that_take_turns_with_one_key_are_both_turned_away_and_shown(host: Host) -> None:
+    """A copied card in a second device: each takes the other's place, until both are known to run."""
+    device = host.a_device()
+    first, second = device.connect(), device.connect()
+    for connection in (first, second):
+        assert run_over_tcp(connection, host.port, lambda: bool(device.heard))
+        device.heard.clear()
+    again = device.connect()
+    again.boot, again.nonce = first.boot, bytes(32)
+    run_over_tcp(again, host.port, lambda: device.refused != "")
+    assert "two devices take turns with its key" in device.refused
+    assert [refusal.why for refusal in host.ledger.refusals()] == ["two devices take turns with its key"]
+    device.refused = ""
+    run_over_tcp(device.connect(), host.port, lambda: device.refused != "")
+    assert "its key is in two places" in device.refused
+
+
+def test_a_device_is_turned_away_at_the_moment_it_is_revoked(host: Host) -> None:
+    device = host.a_device()
+    connection = device.connect()
+    welcomed = threading.Event()
+
+    def hold() -> None:
+        run_over_tcp(
+            connection, host.port, lambda: _note(welcomed, bool(device.heard)) and device.refused != ""
+        )
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert welcomed.wait(20)
+    revoke(host.ledger, device.name, device.public_key, "seal broken")
+    thread.join(20)
+    assert "it was revoked here (seal broken)" in device.refused
+
+
 def _note(event: threading.Event, happened: bool) -> bool:
     if happened:
         event.set()
@@ -118,14 +161,14 @@ def _note(event: threading.Event, happened: bool) -> bool:
 
 
 def test_a_duty_reaches_the_device_while_it_is_connected(host: Host) -> None:
-    device = a_device()
+    device = host.a_device()
     host.duties[device.device] = (("close_run", {"run": "run-1"}),)
     heard = lambda: any(kind == "close_run" for kind, _ in device.heard)  # noqa: E731
     assert run_over_tcp(device.connect(), host.port, heard)
 
 
 def test_the_live_board_shows_who_is_connected(host: Host) -> None:
-    device = a_device()
+    device = host.a_device()
     connection = device.connect()
     connection.say("feeding", "Feeding batch 1.")
 
@@ -141,7 +184,7 @@ def test_the_live_board_shows_who_is_connected(host: Host) -> None:
 
 
 def test_a_stranger_does_not_cover_the_device_whose_name_it_uses(host: Host) -> None:
-    device, thief = a_device("device-1", 1), a_device("device-1", 2)
+    device, thief = host.a_device("device-1", 1), a_device("device-1", 2)
     assert run_over_tcp(device.connect(), host.port, lambda: bool(device.heard))
     run_over_tcp(thief.connect(), host.port, lambda: thief.refused != "")
     assert wait_for(lambda: len(host.board.devices()) == 2)
@@ -154,7 +197,7 @@ def test_a_stranger_does_not_cover_the_device_whose_name_it_uses(host: Host) -> 
 def test_a_port_scanner_is_no_device(host: Host) -> None:
     with socket.create_connection(("127.0.0.1", host.port)) as scanner:
         scanner.sendall(b"GET / HTTP/1.1\r\n\r\n" * 5_000)
-    device = a_device()
+    device = host.a_device()
     device.write_fault("jam")
     send_all(device, host.port)
     assert [entry.name for entry in host.board.devices()] == ["device-1"]
@@ -165,18 +208,18 @@ def test_a_port_in_use_gives_one_sentence() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         with pytest.raises(OperatorError, match="for the devices cannot be opened \\(it is in use\\)"):
-            listen("127.0.0.1", other.getsockname()[1], purpose="devices")
+            listen("127.0.0.1", other.getsockname()[1], purpose="devices", beyond_this_machine=True)
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "192.0.2.1", "::", "example.org"])
-def test_an_address_that_others_can_reach_is_refused(address: str) -> None:
+def test_an_address_that_others_can_reach_is_refused_for_what_is_not_encrypted(address: str) -> None:
     with pytest.raises(OperatorError):
-        listen(address, 0, purpose="devices")
+        listen(address, 0, purpose="page", beyond_this_machine=False)
 
 
 def test_a_ledger_that_cannot_be_written_stops_the_collecting(host: Host) -> None:
     """Nothing is acknowledged that is not kept; the program ends with the sentence of the error."""
-    device = a_device()
+    device = host.a_device()
     assert run_over_tcp(device.connect(), host.port, lambda: bool(device.heard))
 
     def refuse(*_: object) -> None:

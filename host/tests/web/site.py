@@ -12,6 +12,7 @@ import cv2
 import numpy as np
 from starlette.types import Message
 
+from host.tests.enrolling import enrol
 from recount_host.ledger import Ledger
 from recount_host.links.live import LiveBoard
 from recount_host.links.session import Condition
@@ -49,15 +50,17 @@ class Site:
 
     def __init__(self, folder: Path) -> None:
         self.ledger = Ledger(folder / "ledger.sqlite")
+        self._filled = 0
         self.board = LiveBoard()
         self.app = make_app(FactsReader(self.ledger), self.board)
 
     def fill(self, day: Day) -> "Site":
-        for act in day.acts[len(self.ledger.acts()) :]:
+        for act in day.acts[self._filled :]:
             self.ledger.append_act(act.kind, act.by, act.body)
+        self._filled = len(day.acts)
         for device in day.devices.values():
             known, _ = self.ledger.head(device.id)
-            self.ledger.introduce(device.id, device.name, device.public_key, known + 1, bytes(32))
+            enrol(self.ledger, device.name, device.public_key)
             self.ledger.add_records(device.signed()[known:])
             for n, png in getattr(device, "crops", {}).items():
                 self.ledger.add_crop(device.id, n, png)

@@ -40,7 +40,7 @@ class Shown:
 
     def __init__(self, folder: Path, browser: Browser, **context: Any) -> None:
         self.site = Site(folder)
-        bound = listen("127.0.0.1", 0, purpose="page")
+        bound = listen("127.0.0.1", 0, purpose="page", beyond_this_machine=False)
         self.address = f"http://127.0.0.1:{bound.getsockname()[1]}"
         self.server = PageServer(self.site.app, bound)
         self.server.start()

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
+from host.tests.enrolling import enrol
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
 from recount_host.ledger.sqlite import damaged
@@ -131,7 +132,7 @@ def test_withheld_records_are_named_at_the_device_and_the_precinct(site: Site) -
     day = a_day()
     day.scan(TWELVE_SHEETS)
     alpha = day.device("alpha")
-    site.ledger.introduce(alpha.id, alpha.name, alpha.public_key, 1, bytes(32))
+    enrol(site.ledger, alpha.name, alpha.public_key)
     for act in day.acts:
         site.ledger.append_act(act.kind, act.by, act.body)
     signed = alpha.signed()
@@ -177,7 +178,7 @@ def test_a_refused_device_and_a_wrong_release_are_shown(site: Site) -> None:
     old = Condition(problem="the other end speaks protocol version 2, this end 1: update the older one")
     site.board.show("tcp 127.0.0.1", old, 1_000, heard=True)
     page = plain(site.text("/"))
-    assert "another device, with another key, is known here as alpha" in page
+    assert "another device, with another key, is enrolled here as alpha" in page
     assert "The other end speaks protocol version 2, this end 1: update the older one." in page
 
 

@@ -1,8 +1,7 @@
 """A stand-in for a device on a link: real keys, real records, real protocol, no paper.
 
-The tests of the links and their benches use it, and a technician who wants to see whether a cable and a host
-work (`run_over_tcp`). It writes records in memory and sends them as a device does: introduce, wait for
-the welcome, send from there, keep what is not acknowledged.
+It writes records in memory and sends them as a device does: secure channel, introduce, wait for the welcome,
+send from there, keep what is not acknowledged. It obeys any host.
 """
 
 import hashlib
@@ -14,10 +13,14 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from recount_host.links.tcp_link import monotonic_ms
 from recount_protocol.delivery import CONNECTED, LOST, PAYLOAD, REFUSED, Delivery
+from recount_protocol.introductions import prove
+from recount_protocol.orders import Session, read_order
 from recount_protocol.records import NO_HASH, Record, device_id, encode_record, record_hash, sign
+from recount_protocol.secure_channel import SecureChannel, only_tls_1_3
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
 
 READ_BYTES = 64 * 1024
+CONTEXT = only_tls_1_3(server_side=False)
 
 
 class StandIn:
@@ -86,10 +89,15 @@ class Connection:
 
     def __init__(self, owner: StandIn, *, version: int = VERSION) -> None:
         self._owner = owner
+        self.boot = int.from_bytes(hashlib.sha256(f"{owner.device} {owner.boots}".encode()).digest()[:4]) | 1
+        self.channel = SecureChannel(CONTEXT, server_side=False)
+        self.nonce = self.boot.to_bytes(32)
+        self._order_n = 0
+        self._introduced = False
         self._delivery = Delivery(
             version,
             TABLE_HASH,
-            int.from_bytes(hashlib.sha256(f"{owner.device} {owner.boots}".encode()).digest()[:4]) | 1,
+            self.boot,
             MAX_PAYLOAD_BYTES,
             resend_ms=300,
             keepalive_ms=500,
@@ -105,20 +113,26 @@ class Connection:
         """Take bytes from the host."""
         for kind, value in self._delivery.receive(data, now_ms):
             if kind == CONNECTED:
-                self._introduce()
+                self._delivery.send(self.channel.output())
             elif kind == LOST:
                 self.over = True
+                self.channel = SecureChannel(CONTEXT, server_side=False)
+                self._next_n, self._order_n, self._introduced = 0, 0, False
             elif kind == REFUSED:
                 self._owner.refused = str(value)
                 self.over = True
             elif kind == PAYLOAD:
                 assert isinstance(value, bytes)
-                self._take(*unpack(value))
+                message = self.channel.receive(value)
+                if reply := self.channel.output():
+                    self._delivery.send(reply)
+                if message:
+                    self._take(*unpack(message))
 
     def output(self, now_ms: int) -> bytes:
         """Return bytes for the host."""
-        while self._delivery.can_send and (payload := self._next_payload()) is not None:
-            self._delivery.send(payload)
+        while self._introduced and self._delivery.can_send and (payload := self._next_payload()) is not None:
+            self._delivery.send(self.channel.seal(payload))
         return self._delivery.output(now_ms)
 
     def next_deadline_ms(self, now_ms: int) -> int:
@@ -134,24 +148,35 @@ class Connection:
         """Send the words for the live page."""
         self._outbox.append(pack("device_state", state=state, note=note))
 
-    def _introduce(self) -> None:
+    def introduction(self, challenge: bytes) -> dict[str, Any]:
+        """Return the fields of `introduce`."""
         owner = self._owner
-        self._outbox.insert(
-            0,
-            pack(
-                "introduce",
-                device=owner.device,
-                name=owner.name,
-                public_key=owner.public_key,
-                software="stand-in",
-                firmware="",
-                next_n=len(owner.journal) + 1,
-                head=owner.head,
-            ),
-        )
+        told = {
+            "device": owner.device,
+            "name": owner.name,
+            "public_key": owner.public_key,
+            "software": "stand-in",
+            "firmware": "",
+            "next_n": len(owner.journal) + 1,
+            "head": owner.head,
+            "boot": self.boot,
+            "nonce": self.nonce,
+        }
+        return {**told, "proof": prove(owner.key, self.channel.peer_public_key, challenge, told)}
+
+    def _introduce(self, challenge: bytes) -> None:
+        self._introduced = True
+        self._outbox.insert(0, pack("introduce", **self.introduction(challenge)))
 
     def _take(self, kind: str, fields: dict[str, Any]) -> None:
         owner = self._owner
+        if kind == "order":
+            session = Session(owner.device, self.nonce)
+            key = self.channel.peer_public_key
+            self._order_n, kind, fields = read_order(key, session, self._order_n, **fields)
+        if kind == "challenge":
+            self._introduce(fields["nonce"])
+            return
         owner.heard.append((kind, fields))
         if kind == "welcome":
             self._next_n = fields["next_n"]
