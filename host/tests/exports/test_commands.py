@@ -76,7 +76,7 @@ def test_what_does_not_hold_makes_exit_code_1(tmp_path: Path, capsys: pytest.Cap
     path.write_bytes(with_change(path_of("statements/"), lambda pdf: pdf + b" "))
     assert main(["verify", str(path)]) == 1
     told = capsys.readouterr().out
-    assert f"FAILS {path_of('statements/')}: it is not the form that act 20 printed" in told
+    assert f"FAILS {path_of('statements/')}: it is not the form that act 21 printed" in told
     assert told.endswith("1 thing does not hold\n")
 
 
