@@ -42,6 +42,7 @@ throughput: $(ENVIRONMENT)  ## how fast a precinct is scanned, and what the stat
 .PHONY: bench
 bench: $(ENVIRONMENT)  ## time and memory of reading a sheet, written to docs/benchmarks.md
 	@$(BIN)/python -m device.tests.classifier.bench
+	@$(BIN)/python -m firmware_tests.bench_records
 
 .PHONY: soak-link
 soak-link: $(ENVIRONMENT)  ## a million records over a link that does its worst, each once and in order (SHARE=0.1: a tenth)
