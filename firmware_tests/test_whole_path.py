@@ -4,6 +4,7 @@ import pytest
 
 from firmware_tests.day import ANN, BOB, COORDINATOR, Day
 from firmware_tests.stacks import PRECINCT, Stack
+from recount_classifier.program import read_program
 from recount_host.ledger.ledger import open_ledger
 
 pytestmark = pytest.mark.timeout(300)
@@ -39,8 +40,24 @@ def test_sheets_come_to_the_same_figures_through_the_whole_device_as_read_alone(
     assert figures["not_accepted"] == len(not_accepted)
     assert figures["counted"] + figures["set_aside"] == figures["rerun"]
 
+    assert selections_in_logs(day, stack) == []
+
     choices_in_the_pile = [stack.readings[sheet]["choices"] for sheet in positions["counted"]]
     assert counted_choices(day) == choices_in_the_pile
+
+
+def selections_in_logs(day: Day, stack: Stack) -> list[str]:
+    """Return every line of the day's logs (host and station) that could tell how a voter voted."""
+    options = read_program(stack.program.read_bytes()).options
+    told = {"choices", "votes", *(option.name for option in options)}
+    told |= {f"{quote}{option.key}{quote}" for option in options for quote in "\"'"}
+    lines = [
+        line
+        for log in (day.host.log, *(table.station.log for table in day.tables.values()))
+        for line in log.read_text(encoding="utf-8").splitlines()
+    ]
+    assert lines, "there are logs to look into"
+    return [line for line in lines if any(word in line for word in told)]
 
 
 def counted_choices(day: Day) -> list[list[str]]:

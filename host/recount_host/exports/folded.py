@@ -14,6 +14,7 @@ from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.report import PrecinctReport, Report
 from recount_host.law.acts import check_stored
 from recount_host.law.contest import contest_of
+from recount_host.law.enrolment import enrolments
 from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
@@ -21,7 +22,12 @@ from recount_protocol.records import NO_HASH
 
 
 def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progress: Progress) -> None:
-    """Fold the counts afresh, hold what was said against them, and print the forms again."""
+    """Fold the counts afresh, hold what was said against them, and print the forms again.
+
+    Acts that do not have the form of their kind are told, and nothing is folded of them.
+    """
+    if not _check_acts(evidence, report):
+        return
     try:
         facts = _facts(evidence)
     except RecountError as error:
@@ -31,7 +37,7 @@ def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progr
         report.fails(layout.ORDER, "it is not the order under which the host worked")
     if (facts.order.locality, facts.order.contest) != (manifest.locality, manifest.contest):
         report.fails(layout.MANIFEST, "it names another locality or contest than the order")
-    _check_acts(facts, evidence, report)
+    _check_keys(facts, evidence, report)
     for precinct in facts.order.precincts:
         _check_precinct(facts, precinct.id, report)
     _check_forms(manifest, facts, evidence, report, progress)
@@ -46,16 +52,33 @@ def _facts(evidence: Evidence) -> Facts:
     return facts_from(tuple(evidence.acts), records, gaps, evidence.names)
 
 
-def _check_acts(facts: Facts, evidence: Evidence, report: Report) -> None:
-    for act in facts.acts:
+def _check_acts(evidence: Evidence, report: Report) -> bool:
+    """Look at each act by itself; return whether all have the form of their kind."""
+    formed = True
+    for act in evidence.acts:
         where = f"{layout.ACTS}, act {act.n} ({act.kind})"
         try:
             check_stored(act)
         except RecountError as error:
             report.fails(where, str(error))
+            formed = False
             continue
         for complaint in _ACT_CHECKS.get(act.kind, _nothing)(act, evidence):
             report.fails(where, complaint)
+    return formed
+
+
+def _check_keys(facts: Facts, evidence: Evidence, report: Report) -> None:
+    """Hold the devices' keys against those that both sides enrolled: the acts are chained."""
+    try:
+        enrolled = enrolments(facts.acts)
+    except KeyError as error:
+        report.fails(layout.ACTS, f"device {error} is revoked and was never enrolled")
+        return
+    for device, records in evidence.records.items():
+        if records and device not in enrolled:
+            name = evidence.names[device]
+            report.fails(f"records/{device}.chain", f"no act enrols {name}, whose records these are")
 
 
 def _nothing(_act: Act, _evidence: Evidence) -> Iterable[str]:

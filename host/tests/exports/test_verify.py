@@ -207,6 +207,20 @@ def test_a_device_without_its_key_is_found(tmp_path: Path) -> None:
     assert any("is not the one that its id" in line for line in found)
 
 
+def test_records_of_a_device_that_nobody_enrolled_are_told_of(tmp_path: Path) -> None:
+    stranger = MixedDevice("stranger", MARKS)
+    stranger.write("device_started", {"software": "s", "firmware": "f", "boot": 1, "note": ""}, batch=0)
+
+    def with_stranger(data: bytes) -> bytes:
+        entry = {"device": stranger.id, "name": "stranger", "public_key": stranger.public_key.hex()}
+        return json.dumps([*json.loads(data), entry]).encode()
+
+    files = sound_files()
+    files["devices.json"] = with_stranger(files["devices.json"])
+    files[f"records/{stranger.id}.chain"] = b"".join(chain_item(*each) for each in stranger.signed())
+    assert any("no act enrols stranger" in line for line in problems(tmp_path, signed_anew(files)))
+
+
 class LyingDevice(MixedDevice):
     """A device that records every counted sheet as one for D."""
 
