@@ -49,6 +49,11 @@ _TRIES = 40
 """Places looked at for each patch that is wanted."""
 _SMALLEST_TARGET = 4
 """Pixels of the blank."""
+_DECK_MARK_MM = (20, 5)
+"""The least place for the TEST mark: TEST and a sheet code in 10 points."""
+_DECK_MARK_PAPER = 0.75
+_DECK_MARK_EMPTY_MM2 = 0.3
+"""What is darker than this share of the paper is print; so much of it is dust of the blank's scan."""
 _TARGETS_APART = 1.2
 """Distance of two targets' middles, in target widths or heights."""
 
@@ -169,6 +174,28 @@ def _check_places(spec: StyleSpec, blank: Grey) -> None:
         outside = mark[0] >= box[2] or mark[2] <= box[0] or mark[1] >= box[3] or mark[3] <= box[1]
         _demand(_holds(page, mark), spec, f"test_mark {_words(mark)} is not {on_page}")
         _demand(outside, spec, f"test_mark {_words(mark)} must lie outside the contest_box")
+        _check_deck_mark(spec, mark, blank)
+
+
+def _check_deck_mark(spec: StyleSpec, mark: Box, blank: Grey) -> None:
+    """Refuse a place for the TEST mark that is too small for its print, or not empty on the blank."""
+    left, top, right, bottom = (round(edge) for edge in mark)
+    wide_mm, high_mm = ((right - left) / spec.dpi * 25.4, (bottom - top) / spec.dpi * 25.4)
+    least_wide, least_high = _DECK_MARK_MM
+    _demand(
+        wide_mm >= least_wide and high_mm >= least_high,
+        spec,
+        f"test_mark {_words(mark)} is {wide_mm:.0f} x {high_mm:.0f} mm; TEST and a sheet code need "
+        f"{least_wide} x {least_high} mm",
+    )
+    place = blank[top:bottom, left:right]
+    ink = int(np.count_nonzero(place < _DECK_MARK_PAPER * float(np.percentile(blank, 90))))
+    mm2 = ink * (25.4 / spec.dpi) ** 2
+    _demand(
+        mm2 < _DECK_MARK_EMPTY_MM2,
+        spec,
+        f"test_mark {_words(mark)} is not empty on the blank: {mm2:.1f} square millimetres are printed there",
+    )
 
 
 def _demand(fulfilled: bool, spec: StyleSpec, complaint: str) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.decide import BoxMeasure, Decision, TargetMeasure, decide
+from recount_classifier.deck_mark import deck_mark_reasons
 from recount_classifier.evidence import Evidence
 from recount_classifier.ground import (
     GRAIN_PX,
@@ -92,6 +93,7 @@ def judge(evidence: Evidence, program: Program) -> Verdict:
     crooked = evidence.gates.get("residual_px", 0.0) >= limits.residual_px
     if differ or crooked or apart >= limits.disagreement_px:
         reasons.append("registration_disagrees")
+    reasons += deck_mark_reasons(evidence.gates, limits)
     fate = fate_of(reasons)
     choices = first.choices if fate == COUNTED else ()
     return Verdict(fate, choices, reasons_of(fate, reasons), measured, apart)

@@ -14,6 +14,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from recount_classifier.deck_mark import INK_GATE, deck_mark_ink_mm2
 from recount_classifier.evidence import Evidence, Refusal, crop_bounds
 from recount_classifier.program import (
     ANCHOR_LEVEL,
@@ -338,6 +339,9 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     if reasons:
         return Refusal(fate_of(reasons), reasons, gates)
     gates["residual_2_px"] = float(np.median(second.fit.distances))
+    deck_mark_mm2 = deck_mark_ink_mm2(page.image, placement.matrix, style, limits)
+    if deck_mark_mm2 is not None:
+        gates[INK_GATE] = deck_mark_mm2
     height, width = page.image.shape
     maps = (first.sheet_map, second.sheet_map)
     left, top, right, bottom = crop_bounds(style, maps, width, height)

@@ -48,7 +48,13 @@ REASONS: dict[str, Reason] = {
     "blank_paper": Reason(NOT_ACCEPTED, "The sheet bears no print."),
     "not_on_paper": Reason(NOT_ACCEPTED, "Part of the contest is torn off, folded over or covered."),
     "distorted": Reason(NOT_ACCEPTED, "The sheet is too crumpled or stretched to be measured."),
-    "test_ballot": Reason(NOT_ACCEPTED, "This is a test ballot."),
+    "test_ballot": Reason(
+        NOT_ACCEPTED,
+        "The place of the TEST mark bears ink: this is a test ballot, or not to be told from one.",
+    ),
+    "live_ballot": Reason(
+        NOT_ACCEPTED, "This sheet bears no TEST mark: it does not belong to the test deck."
+    ),
     # -- feed again --
     "wrong_side": Reason(RETURNED, "The sheet lies wrong side up: turn it over and feed it again."),
     "blurred": Reason(RETURNED, "The picture is blurred: feed the sheet again; clean the camera's glass."),

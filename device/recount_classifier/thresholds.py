@@ -108,6 +108,10 @@ class Thresholds:
     """Print of the contest that is absent, in one spot."""
     streak_cover: float = 0.85
     """Share of a straight line's length, from edge to edge, that is dark: a streak or a fold."""
+    test_clear_mm2: float = 2.0
+    """Ink in the place of the TEST mark that a ballot of the recount has at most. Dust: 0.5."""
+    test_mark_mm2: float = 6.0
+    """Ink in that place that a test ballot has at least. TEST and a sheet code in 12 points: 20 and more."""
     near_threshold: float = 0.001
     """A value this close to its threshold is set aside: another machine might round the other way."""
 

@@ -31,6 +31,7 @@ from recount_device.reasons import PATH_REASONS, feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
 from recount_protocol.fates import NOT_ACCEPTED, RETURNED, SET_ASIDE
+from recount_protocol.records import TEST
 
 READING_LIMIT_US = 8_000_000
 """A sheet that is not read by then is not read at all; the slowest machine in use takes an eighth of it."""
@@ -315,7 +316,7 @@ class Passage:
             return
         self._read_by_us = self._clock.now_us() + READING_LIMIT_US
         self._program = program
-        self._reader.begin(pages, program)
+        self._reader.begin(pages, program, expects_test=self._scribe.open_run().mode == TEST)
         self.look_on()
 
     def look_on(self) -> None:

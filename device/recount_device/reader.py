@@ -36,8 +36,11 @@ Outcome = SheetRead | ReadingFailed
 class Reader(Protocol):
     """Reads one sheet at a time."""
 
-    def begin(self, pages: Sequence[Page], program: Program) -> None:
-        """Begin to read these pictures; only called while nothing is being read."""
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
+        """Begin to read these pictures; only called while nothing is being read.
+
+        `expects_test`: the sheet must bear the TEST mark; else it must not.
+        """
         ...
 
     def result(self) -> Outcome | None:

@@ -45,7 +45,7 @@ class ReadingProcess:
         """The process's number."""
         return self._process.pid
 
-    def begin(self, pages: Sequence[Page], program: Program) -> None:
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
         """Have the process read these pictures; it is started anew where it has ended."""
         assert not self._is_reading, "one sheet at a time"
         if self._process.poll() is not None:
@@ -58,7 +58,7 @@ class ReadingProcess:
         content = b"" if program.program_hash == self._known_program else program.to_bytes()
         self._is_reading = True
         try:
-            self._connection.send(([page.shape for page in pages], content))
+            self._connection.send(([page.shape for page in pages], content, expects_test))
         except OSError:
             return  # it has just ended: `result` tells
         self._known_program = program.program_hash
@@ -122,9 +122,9 @@ class StandingReader:
         self._process = process
         self._limit_s = limit_s
 
-    def begin(self, pages: Sequence[Page], program: Program) -> None:
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
         """Read these pictures."""
-        self._process.begin(pages, program)
+        self._process.begin(pages, program, expects_test=expects_test)
         self._process.await_result(self._limit_s)
 
     def result(self) -> Outcome | None:

@@ -1,7 +1,8 @@
 """The process that reads: `python -m recount_device.reading_worker PIPE MEMORY`, started by the station.
 
-Takes (shapes of the pictures in the shared memory, contest program or b"" for the one before) and answers
-with a SheetRead or a ReadingFailed. It ends when the station does: signals are the station's to obey.
+Takes (shapes of the pictures in the shared memory, contest program or b"" for the one before, whether a TEST
+mark is expected) and answers with a SheetRead or a ReadingFailed. It ends when the station does: signals are
+the station's to obey.
 """
 
 import mmap
@@ -34,10 +35,10 @@ def pages_in(memory: int, shapes: Sequence[tuple[int, int]]) -> list[Page]:
     return pages
 
 
-def read(pages: Sequence[Page], program: Program) -> Outcome:
+def read(pages: Sequence[Page], program: Program, *, expects_test: bool) -> Outcome:
     """Return the reading of a sheet, without its measurements: the record holds what they are made from."""
     try:
-        reading = read_sheet(pages, program)
+        reading = read_sheet(pages, program, expects_test=expects_test)
         return SheetRead(replace(reading, verdict=None), _ink(pages, reading, program))
     except Exception as error:  # noqa: BLE001  whatever it is, this sheet has no reading: people count it
         traceback.print_exc()
@@ -57,13 +58,13 @@ def serve(connection: Connection, memory: int) -> None:
     program: Program | None = None
     while True:
         try:
-            shapes, content = connection.recv()
+            shapes, content, expects_test = connection.recv()
         except EOFError:
             return
         if content:
             program = read_program(content)
         assert program is not None, "the station sends the program before the first sheet"
-        connection.send(read(pages_in(memory, shapes), program))
+        connection.send(read(pages_in(memory, shapes), program, expects_test=expects_test))
 
 
 def main(words: Sequence[str]) -> int:

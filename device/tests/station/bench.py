@@ -340,8 +340,11 @@ class InlineReader:
         self._read = read
         self._ink_of = ink_of
         self._outcome: Outcome | None = None
+        self.expected_tests: list[bool] = []
+        """For every sheet read, whether it had to bear the TEST mark."""
 
-    def begin(self, pages: Sequence[Page], program: Program) -> None:
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
+        self.expected_tests.append(expects_test)
         self._outcome = SheetRead(self._read(pages, program), self._ink_of(pages))
 
     def result(self) -> Outcome | None:
@@ -366,8 +369,8 @@ class SlowReader(InlineReader):
         self._first_take_us = deque(first_take_us)
         self._ready_us = 0
 
-    def begin(self, pages: Sequence[Page], program: Program) -> None:
-        super().begin(pages, program)
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
+        super().begin(pages, program, expects_test=expects_test)
         takes_us = self._first_take_us.popleft() if self._first_take_us else 0
         self._ready_us = self._clock.now_us() + takes_us
 

@@ -45,7 +45,7 @@ def process() -> Iterator[ReadingProcess]:
 
 def outcome_of(process: ReadingProcess, pages: list[Page]) -> Outcome | None:
     """Read the pages."""
-    process.begin(pages, PROGRAM)
+    process.begin(pages, PROGRAM, expects_test=False)
     process.await_result(PATIENCE_S)
     return process.result()
 
@@ -74,7 +74,7 @@ def test_a_reader_that_breaks_down_says_so_and_reads_the_next_sheet(process: Rea
 
 def test_a_process_that_dies_while_it_reads_is_started_anew(process: ReadingProcess) -> None:
     os.kill(process.pid, signal.SIGSTOP)
-    process.begin(PAGES, PROGRAM)
+    process.begin(PAGES, PROGRAM, expects_test=False)
     os.kill(process.pid, signal.SIGKILL)
     process.await_result(PATIENCE_S)
     assert process.result() == ReadingFailed("the reading process ended with -9")
@@ -89,7 +89,7 @@ def test_a_process_that_dies_between_two_sheets_is_started_anew(process: Reading
 
 def test_a_process_that_hangs_can_be_given_up(process: ReadingProcess) -> None:
     os.kill(process.pid, signal.SIGSTOP)
-    process.begin(PAGES, PROGRAM)
+    process.begin(PAGES, PROGRAM, expects_test=False)
     assert process.result() is None
     process.give_up()
     assert process.result() is None
@@ -107,13 +107,13 @@ def test_a_signal_to_all_processes_leaves_the_reader_to_the_station(process: Rea
 
 def test_where_time_stands_still_the_reading_is_there_at_once(process: ReadingProcess) -> None:
     reader = StandingReader(process, PATIENCE_S)
-    reader.begin(PAGES, PROGRAM)
+    reader.begin(PAGES, PROGRAM, expects_test=False)
     assert isinstance(reader.result(), SheetRead)
 
 
 def test_a_wait_of_the_stations_clock_ends_with_the_reading(process: ReadingProcess) -> None:
     clock = MonotonicClock(process.descriptors)
-    process.begin(PAGES, PROGRAM)
+    process.begin(PAGES, PROGRAM, expects_test=False)
     clock.wait(NoPort(), clock.now_us() + int(PATIENCE_S * 1e6))
     assert isinstance(process.result(), SheetRead)
     clock.close()
