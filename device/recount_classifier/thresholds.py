@@ -9,6 +9,7 @@ alike.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, fields
 
 
@@ -121,6 +122,12 @@ class Thresholds:
 
 
 THRESHOLD_NAMES = tuple(field.name for field in fields(Thresholds))
+
+
+def thresholds_hash(limits: Thresholds) -> bytes:
+    """Return the SHA-256 over a line a threshold: what a certificate says was in force."""
+    lines = "".join(f"{name} {value!r}\n" for name, value in limits.to_fields().items())
+    return hashlib.sha256(lines.encode()).digest()
 
 
 def differing_thresholds(limits: Thresholds) -> dict[str, tuple[float, float]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from recount_device.arming import Arming
 from recount_device.batch import Batch, FeederCounts
 from recount_protocol.records import Record
 
@@ -43,11 +44,13 @@ class History:
     """Every batch's run, by its number."""
     batches_voided: set[int] = field(default_factory=set[int])
     sheets_settled: set[int] = field(default_factory=set[int])
+    arming: Arming = field(default_factory=Arming)
 
     def take(self, record: Record) -> None:
         """Fold the next record."""
         body: Mapping[str, Any] = record.body
-        if "firmware" in body:
+        self.arming.take(record)
+        if record.kind in ("device_started", "run_opened"):
             self.software, self.firmware = body["software"], body["firmware"]
         if "sheet" in body:
             self.last_sheet = max(self.last_sheet, body["sheet"])

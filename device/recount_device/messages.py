@@ -169,6 +169,12 @@ MESSAGES: Mapping[str, Text] = {
         "then end the run at the host and assign a new one.",
         attention=True,
     ),
+    "not_armed": Text(
+        "fault",
+        "This device is not armed: {why}. Nothing more is fed in a live run. "
+        "Press End batch if a batch is open, and run logic and accuracy again.",
+        attention=True,
+    ),
     "disk_full": Text(
         "fault", "The device's disk is nearly full. Nothing is fed. Call the technician.", attention=True
     ),
@@ -189,8 +195,8 @@ SENTENCES: Mapping[str, str] = {
     "dirty_glass": "Clean the camera glass at the next pause: a line stays in the pictures.",
     # orders of the host that cannot be obeyed
     "run_is_open": "Run {run} cannot begin: run {open_run} is open. End it at the host.",
-    "mode_refused": "Mode {mode} is refused: this release has no logic-and-accuracy gate. "
-    "Only training runs are allowed.",
+    "mode_refused": "Run {run} cannot begin in mode {mode}: {why}.",
+    "arming_refused": "This device cannot be armed by the test {run}: {why}. Run logic and accuracy again.",
     "other_contest": "Run {run} cannot begin: its program is for the contest {contest}.",
     "other_software": "The program of this device is not the one that run {run} was opened with.",
     "batch_is_open": "The run cannot be ended: a batch is open. Press End batch first.",

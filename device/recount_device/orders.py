@@ -8,11 +8,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from recount_classifier.program import Program
+from recount_device.arming import Present, why_not_arm, why_not_live
 from recount_device.errors import OperatorError
 from recount_device.messages import sentence
 from recount_device.passage import Passage
 from recount_device.scribe import Scribe
-from recount_protocol.records import TRAINING
+from recount_protocol.records import LIVE, TEST
 
 
 class Order(Protocol):
@@ -85,6 +86,8 @@ class Orders:
             "close_run": self._close_run,
             "void_batch": self._void_batch,
             "settle_doubt": self._settle_doubt,
+            "arm_device": self._arm,
+            "disarm_device": lambda fields: self.disarm(fields["why"]),
             "program_arrived": self._program_arrived,
             "link_fault": self._link_fault,
         }
@@ -96,6 +99,9 @@ class Orders:
     def take_firmware(self, firmware: str) -> None:
         """Hear which firmware the board has; a run that waited for the right one is opened."""
         self._firmware = firmware
+        armed = self._scribe.history.arming.armed
+        if armed is not None and firmware != armed.firmware:
+            self.disarm("the feeder's board has another firmware than the one that was tested")
         assigned, self._assigned = self._assigned, None
         if assigned is not None:
             self._assign_run(assigned)
@@ -114,9 +120,17 @@ class Orders:
         return sentence("other_software", run=run.run)
 
     @property
+    def why_unarmed(self) -> str:
+        """Why nothing may be fed in the open run, in a sentence: it is live, and the device is not armed."""
+        run, program = self._scribe.history.run, self.program
+        if run is None or run.mode != LIVE or program is None:
+            return ""
+        return why_not_live(self._scribe.history.arming, Present(program, self._software, self._firmware))
+
+    @property
     def other_release(self) -> bool:
-        """Whether nothing may be fed, because device, board and run are not of one release."""
-        return self.foreign_firmware or bool(self.other_software)
+        """Whether nothing may be fed: device, board and run are not of one release, or not the tested one."""
+        return self.foreign_firmware or bool(self.other_software) or bool(self.why_unarmed)
 
     def load_program(self) -> None:
         """Have the open run's program at hand: from the disk, else from the host."""
@@ -132,6 +146,9 @@ class Orders:
         except OperatorError as error:
             self.refusal = str(error)
             program = None
+            armed = self._scribe.history.arming.armed
+            if armed is not None and armed.program == program_hash:
+                self.disarm("the contest program on the device's disk was damaged")
         if program is None:
             self._programs.want_program(program_hash)
         return program
@@ -142,8 +159,6 @@ class Orders:
             return
         if history.run is not None:
             self.refusal = sentence("run_is_open", run=fields["run"], open_run=history.run.run)
-        elif fields["mode"] != TRAINING:
-            self.refusal = sentence("mode_refused", mode=fields["mode"])
         else:
             self._open_run(fields)
 
@@ -157,6 +172,10 @@ class Orders:
         if program.key != fields["contest"]:
             self.refusal = sentence("other_contest", run=fields["run"], contest=program.key)
             return
+        why = self._why_not_in_mode(fields["mode"], program)
+        if why:
+            self.refusal = sentence("mode_refused", run=fields["run"], mode=fields["mode"], why=why)
+            return
         self.refusal = ""
         self.program = program
         self.batch_was_voided = False
@@ -166,6 +185,40 @@ class Orders:
                 fields["run"], "run_opened", {**body, "software": self._software, "firmware": self._firmware}
             )
         )
+
+    def _why_not_in_mode(self, mode: str, program: Program) -> str:
+        """Return in a sentence why this program cannot be run in this mode; empty where it can."""
+        if mode == LIVE:
+            now = Present(program, self._software, self._firmware)
+            return why_not_live(self._scribe.history.arming, now)
+        if mode == TEST and any(style.test_mark is None for style in program.styles):
+            return "its program keeps no place for the TEST mark"
+        return ""
+
+    def _arm(self, fields: Mapping[str, Any]) -> None:
+        """Arm the device, if it sees for itself that it ran this test and that nothing was changed since."""
+        history = self._scribe.history
+        armed = history.arming.armed
+        if armed is not None and armed.certificate == fields["certificate"]:
+            return
+        if history.run is not None:
+            return  # the order to close it comes with this one; the host says both again
+        program = self._load(fields["program"])
+        if program is None or not self._firmware:
+            return
+        why = why_not_arm(history.arming, fields, Present(program, self._software, self._firmware))
+        if why:
+            self.refusal = sentence("arming_refused", run=fields["run"], why=why)
+            return
+        self.refusal = ""
+        names = ("program", "thresholds", "software", "firmware", "certificate")
+        body = {"test_run": fields["run"], **{name: fields[name] for name in names}}
+        self._scribe.write(self._scribe.of_device("device_armed", {**body, "by": list(fields["by"])}))
+
+    def disarm(self, why: str) -> None:
+        """Disarm the device: no live sheet is fed until it has passed logic and accuracy again."""
+        if self._scribe.history.arming.armed is not None:
+            self._scribe.write(self._scribe.of_device("device_disarmed", {"why": why}))
 
     def _program_arrived(self, fields: Mapping[str, Any]) -> None:
         try:

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -191,8 +191,10 @@ class _Signals:
                 signal.signal(number, handler)
 
 
-def run_device(config: Config, *, as_json: bool) -> None:
-    """Run the device until a signal tells it to stop."""
+def run_device(
+    config: Config, *, as_json: bool, open_: Callable[[Config], AbstractContextManager[Parts]] = open_parts
+) -> None:
+    """Run the device until a signal tells it to stop; `open_` opens its parts."""
     make_folder(config.folder)
     identity = open_identity(config.folder)
     signals = _Signals()
@@ -200,7 +202,7 @@ def run_device(config: Config, *, as_json: bool) -> None:
         stack.enter_context(signals.heard())
         journal = Journal(config.folder, identity)
         stack.callback(journal.close)
-        parts = stack.enter_context(open_parts(config))
+        parts = stack.enter_context(open_(config))
         parts.panel = PrintingPanel(parts.panel, as_json=as_json)
         feeder = FeederLink(parts.clock, parts.find_feeder)
         stack.callback(feeder.close)

@@ -45,7 +45,7 @@ def fold_journal(path: Path, public_key: bytes) -> History:
 
 def states_of(name: str, identity: Identity, host_words: str, history: History) -> dict[str, Any]:
     """Return what may be told of a device at any time."""
-    run, batch = history.run, history.batch
+    run, batch, armed = history.run, history.batch, history.arming.armed
     doubts = [] if batch is None else [sheet.sheet for sheet in batch.unresolved()]
     return {
         "name": name,
@@ -54,6 +54,8 @@ def states_of(name: str, identity: Identity, host_words: str, history: History) 
         "host_words": host_words,
         "software": history.software,
         "firmware": history.firmware,
+        "armed_for": armed.program.hex() if armed is not None else "",
+        "why_not_armed": "" if armed is not None else history.arming.why_disarmed,
         "run": None
         if run is None
         else {
@@ -87,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"host       {states['host_words'] or 'none is pinned'}")
     print(f"software   {states['software']}")
     print(f"firmware   {states['firmware']}")
+    why_not = f" ({states['why_not_armed']})" if states["why_not_armed"] else ""
+    print(f"armed      {'program ' + states['armed_for'] if states['armed_for'] else 'no' + why_not}")
     print(f"run        {run_state['run'] + ' for ' + run_state['precinct'] if run_state else 'none'}")
     print(f"mode       {run_state['mode'] if run_state else '-'}")
     print(f"batch      {'open: ' + str(states['batch']) if states['batch'] else 'none is open'}")

@@ -428,7 +428,9 @@ class Station:
     def _message_of_release(self) -> Message:
         if self._orders.foreign_firmware:
             return message("foreign_firmware")
-        return message("other_software", why=self._orders.other_software)
+        if self._orders.other_software:
+            return message("other_software", why=self._orders.other_software)
+        return message("not_armed", why=self._orders.why_unarmed)
 
     def _message_between_batches(self) -> Message:
         if self._orders.other_release:

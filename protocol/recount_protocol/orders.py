@@ -32,6 +32,7 @@ NONCE_BYTES = 32
 _PURPOSE = b"recount order 1\0"
 _NAME = Field(str, 1, 64)
 _TEXT = Field(str, 0, 1000)
+_HASH = Field(bytes, HASH_BYTES, HASH_BYTES)
 _BATCH = Field(int, 1, 2**32 - 1)
 _TWO_PERSONS = Field(list, 2, 2, item=Field(str, 1, 200))
 
@@ -40,7 +41,7 @@ ORDERS: dict[str, Fields] = {
         "run": _NAME,
         "precinct": _NAME,
         "contest": _NAME,
-        "program": Field(bytes, HASH_BYTES, HASH_BYTES),
+        "program": _HASH,
         "mode": Field(str, 0, 0, choices=MODES),
     },
     "close_run": {"run": _NAME},
@@ -52,8 +53,22 @@ ORDERS: dict[str, Fields] = {
         "fate": Field(str, 0, 0, choices=(*fates.BINS, fates.RETURNED)),
         "by": _TWO_PERSONS,
     },
+    "arm_device": {
+        "run": _NAME,
+        "program": _HASH,
+        "thresholds": _HASH,
+        "software": Field(str, 1, 1000),
+        "firmware": Field(str, 1, 1000),
+        "certificate": _HASH,
+        "by": _TWO_PERSONS,
+    },
+    "disarm_device": {"why": Field(str, 1, 1000)},
 }
-"""kind -> its fields."""
+"""kind -> its fields.
+
+`arm_device` lets a device count live sheets with this program: `run` is the logic-and-accuracy test that it
+passed, `certificate` the SHA-256 of the certificate that both sides sign.
+"""
 
 ENVELOPE: Fields = {
     "device": Field(str, 16, 16),

@@ -135,6 +135,16 @@ KINDS: dict[str, Fields] = {
     },
     "batch_voided": {"reason": _TEXT, "by": _TWO_PERSONS},
     "run_closed": {},
+    "device_armed": {
+        "test_run": _NAME,
+        "program": _HASH,
+        "thresholds": _HASH,
+        "software": _TEXT,
+        "firmware": _TEXT,
+        "certificate": _HASH,
+        "by": _TWO_PERSONS,
+    },
+    "device_disarmed": {"why": _TEXT},
     "fault": {"word": _REASON, "detail": _TEXT},
 }
 """kind -> the fields of its body.

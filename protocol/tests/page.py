@@ -59,6 +59,8 @@ ORDER_MEANINGS = {
     "close_run": "close this run",
     "void_batch": "both officials void this batch",
     "settle_doubt": "both officials say where the sheet in doubt is",
+    "arm_device": "both sides certified this logic-and-accuracy test: live sheets may be counted",
+    "disarm_device": "no live sheet is fed until the device has passed logic and accuracy again",
 }
 RECORD_MEANINGS = {
     "device_started": "the device's program started",
@@ -73,6 +75,8 @@ RECORD_MEANINGS = {
     "batch_closed": "the tally of the stack",
     "batch_voided": "both officials voided the stack; it is fed again as another batch",
     "run_closed": "the run is over",
+    "device_armed": "the device passed logic and accuracy as it is now, and may count live sheets",
+    "device_disarmed": "the device may count no live sheet until it has passed logic and accuracy again",
     "fault": "something went wrong that is no sheet's",
 }
 

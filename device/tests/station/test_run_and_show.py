@@ -65,6 +65,8 @@ def test_show_tells_states_and_no_figure(
     }
     assert (states["batch"], states["sheets_whose_place_is_not_known"]) == (1, [3])
     assert set(states) == {
+        "armed_for",
+        "why_not_armed",
         "name",
         "device",
         "words",

@@ -6,7 +6,6 @@ from device.tests.station.bench import ANN_AND_BOB, PROGRAM, Bench, Paper, forei
 from device.tests.station.conftest import MakeBench
 from recount_device.feeder_link import Said
 from recount_protocol.fates import RETURNED
-from recount_protocol.records import MODES
 
 
 def piles(bench: Bench) -> dict[str, list[str]]:
@@ -414,16 +413,6 @@ def test_a_doubt_in_a_void_batch_needs_no_answer(a_bench: MakeBench) -> None:
 
 
 # --- the host's orders ---
-
-
-@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "training"])
-def test_only_training_runs_are_allowed_before_the_logic_and_accuracy_gate(
-    a_bench: MakeBench, mode: str
-) -> None:
-    bench = a_bench([Paper("1")])
-    bench.assign(mode=mode)
-    assert bench.records("run_opened") == []
-    assert f"Mode {mode} is refused" in bench.panel.text
 
 
 def test_a_run_assigned_again_is_opened_once(a_bench: MakeBench) -> None:
