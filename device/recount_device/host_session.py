@@ -24,6 +24,7 @@ from recount_protocol.introductions import prove
 from recount_protocol.key_words import key_words
 from recount_protocol.orders import NONCE_BYTES, Session, read_order
 from recount_protocol.secure_channel import SecureChannel, only_tls_1_3
+from recount_protocol.tally_messages import records_for_one_message
 
 RESEND_MS = 300
 KEEPALIVE_MS = 500
@@ -303,11 +304,9 @@ class HostSession:
             stored = self._reader.records_from(self._next_record, RECORDS_AT_ONCE)
             if not stored:
                 return
-            for item in stored:
-                if not self._delivery.can_send:
-                    return
-                self._send("record", record=item.record, signature=item.signature)
-                self._next_record = item.n + 1
+            taken = records_for_one_message((item.record, item.signature) for item in stored)
+            self._send("records", records=taken)
+            self._next_record = stored[len(taken) - 1].n + 1
 
     def _send_state(self) -> None:
         state = self._desk.state

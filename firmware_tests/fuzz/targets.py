@@ -191,7 +191,7 @@ def _tally_seeds() -> list[bytes]:
         for kind, specified in tally_messages.MESSAGES.items()
     ]
     for kind in KINDS:
-        message = tally_messages.pack("record", record=a_record(kind), signature=bytes(64))
+        message = tally_messages.pack("records", records=[bytes(64) + a_record(kind)])
         seeds.append(encode_frame(message))
     return seeds
 
@@ -214,9 +214,11 @@ def _change_record(payload: bytes, random: Random) -> bytes:
     """Return the message with the record in it changed, where it holds one."""
     try:
         kind, values = tally_messages.unpack(payload)
-        if kind != "record":
+        if kind != "records":
             return packed_again(payload, random, 60_000)
-        values["record"] = packed_again(values["record"], random, 59_000)
+        at = random.randrange(len(values["records"]))
+        signed = values["records"][at]
+        values["records"][at] = signed[:64] + packed_again(signed[64:], random, 59_000)
         return tally_messages.pack(kind, **values)
     except MessageError:
         return packed_again(payload, random, 60_000)
@@ -229,12 +231,12 @@ def _decode_tally(data: bytes) -> bool:
             kind, values = tally_messages.unpack(payload)
         except MessageError:
             continue
-        if kind == "record":
+        for written, _signature in tally_messages.signed_records(values) if kind == "records" else ():
             try:
-                record = decode_record(values["record"])
+                record = decode_record(written)
             except RecordError:
                 continue
-            assert encode_record(record) == values["record"]
+            assert encode_record(record) == written
     return bool(payloads)
 
 

@@ -7,7 +7,7 @@ CPython only.
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -165,9 +165,14 @@ def _check_text(name: str, value: str) -> None:
 
 
 def _check_list(name: str, values: list[Any], field: Field) -> None:
-    assert field.item is not None, "a list's field says what it holds"
+    item = field.item
+    assert item is not None, "a list's field says what it holds"
+    if item.type is int and all(
+        type(value) is int and item.lowest <= value <= item.highest for value in values
+    ):
+        return  # the counts in every record: the same check in a third of the time
     for value in values:
-        _check(name, value, field.item)
+        _check(name, value, item)
 
 
 def _check_map(name: str, values: dict[Any, Any], field: Field) -> None:
@@ -186,25 +191,34 @@ def _check_map(name: str, values: dict[Any, Any], field: Field) -> None:
 def _check_free(name: str, top: dict[Any, Any]) -> None:
     """Check a free map without recursion, so that depth is bounded by us and not by the interpreter."""
     waiting: list[tuple[Any, int]] = [(top, 1)]
-    seen = 0
+    seen = 1
     while waiting:
-        value, depth = waiting.pop()
-        seen += 1
+        holder, depth = waiting.pop()
+        values: Collection[Any] = holder
+        if type(holder) is dict:
+            _check_free_keys(name, cast("dict[Any, Any]", holder))
+            values = cast("dict[Any, Any]", holder).values()
+        seen += len(values)
         if seen > MAX_FREE_ITEMS:
             raise FieldError(f"{name} holds more than {MAX_FREE_ITEMS} values")
-        if depth > MAX_DEPTH:
+        if values and depth >= MAX_DEPTH:
             raise FieldError(f"{name} is nested deeper than {MAX_DEPTH}")
-        kind = type(value)
-        if kind is dict:
-            for key, inner in value.items():
-                if type(key) is not str:
-                    raise FieldError(f"{name} has a key that is not text")
-                _check_text(name, key)
-                waiting.append((inner, depth + 1))
-        elif kind is list:
-            waiting.extend((inner, depth + 1) for inner in value)
-        else:
-            _check_plain(name, value)
+        for value in values:
+            kind = type(value)
+            if kind is float and math.isfinite(value):
+                continue  # nearly all of a record's evidence
+            if kind is dict or kind is list:
+                waiting.append((value, depth + 1))
+            else:
+                _check_plain(name, value)
+
+
+def _check_free_keys(name: str, values: Mapping[Any, Any]) -> None:
+    for key in values:
+        if type(key) is not str:
+            raise FieldError(f"{name} has a key that is not text")
+        if _CONTROL.search(key):
+            raise FieldError(f"{name} has control characters")
 
 
 def _check_plain(name: str, value: Any) -> None:

@@ -5,6 +5,7 @@ compare the table's hash before they talk (`delivery`). CPython only.
 """
 
 from binascii import crc32
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recount_protocol.errors import MessageError
@@ -29,7 +30,7 @@ from recount_protocol.records import (
 )
 from recount_protocol.secure_channel import longest_message
 
-VERSION = 2
+VERSION = 3
 """Protocol version of the tally link, told in every hello."""
 
 MAX_PAYLOAD_BYTES = 64 * 1024
@@ -39,6 +40,13 @@ MAX_MESSAGE_BYTES = longest_message(MAX_PAYLOAD_BYTES)
 
 PART_BYTES = 32 * 1024
 """The longest part of a crop or program in one message."""
+
+MAX_RECORDS = 64
+"""The most records in one message."""
+
+RECORDS_BYTES = 4 * 1024
+"""How much of a backlog goes into one message: what TLS and frame add is little then, and what a damaged byte
+on the line costs, too."""
 
 MAX_PROGRAM_BYTES = 256 * 1024 * 1024
 
@@ -53,6 +61,8 @@ _HASH = Field(bytes, HASH_BYTES, HASH_BYTES)
 _PART = Field(bytes, 0, PART_BYTES)
 _NONCE = Field(bytes, NONCE_BYTES, NONCE_BYTES)
 _SIGNATURE = Field(bytes, SIGNATURE_BYTES, SIGNATURE_BYTES)
+_SIGNED_RECORD = Field(bytes, SIGNATURE_BYTES + 1, SIGNATURE_BYTES + MAX_RECORD_BYTES)
+"""The signature, and behind it the record as it was signed."""
 
 FROM_DEVICE: dict[str, Fields] = {
     "introduce": {
@@ -67,7 +77,7 @@ FROM_DEVICE: dict[str, Fields] = {
         "nonce": _NONCE,
         "proof": _SIGNATURE,
     },
-    "record": {"record": Field(bytes, 1, MAX_RECORD_BYTES), "signature": _SIGNATURE},
+    "records": {"records": Field(list, 1, MAX_RECORDS, item=_SIGNED_RECORD)},
     "crop_part": {
         "n": _N,
         "offset": Field(int, 0, MAX_CROP_BYTES),
@@ -120,6 +130,23 @@ def pack(kind: str, **fields: Any) -> bytes:
         return write_map({"kind": kind, **in_order(fields, _fields_of(kind))})
     except FieldError as error:
         raise MessageError(f"{kind}: {error}") from None
+
+
+def records_for_one_message(waiting: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
+    """Return what `records` carries of these records and signatures: RECORDS_BYTES of them, at least one."""
+    taken: list[bytes] = []
+    left = RECORDS_BYTES
+    for record, signature in waiting:
+        left -= SIGNATURE_BYTES + len(record)
+        if taken and (left < 0 or len(taken) == MAX_RECORDS):
+            break
+        taken.append(signature + record)
+    return taken
+
+
+def signed_records(fields: Mapping[str, Any]) -> list[tuple[bytes, bytes]]:
+    """Return records and signatures of the fields of a `records` message."""
+    return [(item[SIGNATURE_BYTES:], item[:SIGNATURE_BYTES]) for item in fields["records"]]
 
 
 def unpack(data: bytes) -> tuple[str, dict[str, Any]]:

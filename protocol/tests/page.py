@@ -42,7 +42,8 @@ FEEDER_MEANINGS = {
 TALLY_MEANINGS = {
     "introduce": "who this device is, the number its next record will have, and the hash of its last; "
     "`proof` is its signature over all this, the host's key and the challenge",
-    "record": "one record as it was signed",
+    "records": "records in their order, each the 64 bytes of its signature and then the bytes "
+    "that were signed",
     "crop_part": "a part of the picture that belongs to record `n`",
     "program_wanted": "send this contest program from this byte on",
     "device_state": "words for the live page; never a figure",

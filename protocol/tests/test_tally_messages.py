@@ -40,7 +40,7 @@ def test_any_msgpack_is_a_message_or_refused(value: Any):
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
-        ("record", {"record": bytes(MAX_RECORD_BYTES), "signature": bytes(SIGNATURE_BYTES)}),
+        ("records", {"records": [bytes(SIGNATURE_BYTES + MAX_RECORD_BYTES)]}),
         (
             "crop_part",
             {

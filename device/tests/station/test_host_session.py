@@ -14,7 +14,7 @@ from recount_device.host_session import HostSession, Introduction, Received
 from recount_device.identity import open_identity
 from recount_device.journal import Entry, JournalReader
 from recount_protocol.orders import Session, sign_order
-from recount_protocol.tally_messages import pack
+from recount_protocol.tally_messages import VERSION, pack
 
 FAULT = Entry("fault", "", 0, {"word": "test", "detail": ""})
 
@@ -118,25 +118,32 @@ def test_all_records_arrive_in_order_and_new_ones_follow(wire: Wire) -> None:
     assert len(wire.host.records) == 101
 
 
-def test_after_a_loss_the_host_says_where_to_go_on(wire: Wire) -> None:
+def test_a_backlog_goes_out_in_few_messages(wire: Wire) -> None:
     wire.journal.write(*[FAULT] * 100)
+    wire.run()
+    assert wire.host.numbers == list(range(1, 101))
+    assert wire.host.heard.count("records") < 20
+
+
+def test_after_a_loss_the_host_says_where_to_go_on(wire: Wire) -> None:
+    wire.journal.write(*[FAULT] * 500)
     wire.run(6)
     before = len(wire.host.records)
-    assert 0 < before < 100
+    assert 0 < before < 500
     wire.lose()
     assert not wire.desk.present
     wire.run()
-    assert len(wire.host.records) == 100
+    assert len(wire.host.records) == 500
     assert wire.host.connections == 2
 
 
 def test_a_second_welcome_has_the_records_sent_again_from_there(wire: Wire) -> None:
     wire.journal.write(*[FAULT] * 5)
     wire.run()
-    wire.host.heard.clear()
+    wire.host.numbers.clear()
     wire.host.send("welcome", next_n=3, crop_n=0)
     wire.run()
-    assert wire.host.heard.count("record") == 3
+    assert wire.host.numbers == [3, 4, 5]
 
 
 def test_crops_follow_in_parts_and_arrive_whole(wire: Wire) -> None:
@@ -163,7 +170,7 @@ def test_a_new_record_does_not_wait_for_the_crops(wire: Wire) -> None:
     wire.host.heard.clear()
     wire.journal.write(FAULT)
     wire.run(5)
-    parts_before = wire.host.heard.index("record")
+    parts_before = wire.host.heard.index("records")
     assert parts_before <= 2
     assert wire.host.crops == {}
 
@@ -216,10 +223,10 @@ def test_a_host_that_refuses_is_left_alone_and_its_reason_is_shown(wire: Wire) -
 
 
 def test_a_host_of_another_protocol_version_is_told_as_such(wire: Wire) -> None:
-    wire.host = TinyHost(version=3)
+    wire.host = TinyHost(version=VERSION + 1)
     wire.run()
     assert wire.session.refused
-    assert "speaks protocol version 3, this end 2" in wire.desk.incompatible
+    assert f"speaks protocol version {VERSION + 1}, this end {VERSION}" in wire.desk.incompatible
     assert wire.host.records == []
 
 

@@ -23,6 +23,7 @@ from recount_device.passage import Step
 from recount_device.pictures import encode_png
 from recount_device.reasons import PATH_REASONS
 from recount_protocol.feeder_messages import STOP_REASONS
+from recount_protocol.tally_messages import VERSION
 
 REAL_DEVICE = """
 name = "table-1"
@@ -155,14 +156,15 @@ def test_a_host_of_another_protocol_version_is_one_line_and_exit_code_2(
     device = subprocess.Popen([*COMMAND, "run", str(config)], stderr=subprocess.PIPE, text=True)
     stream.accept()
     with suppress(ConnectionError):  # the device hangs up
-        serve(TinyHost(version=3), stream, lambda: device.poll() is not None)
+        serve(TinyHost(version=VERSION + 1), stream, lambda: device.poll() is not None)
     assert device.wait(20) == 2
     assert device.stderr is not None
     said = device.stderr.read()
     device.stderr.close()
     stream.close()
     assert said == (
-        "recount-device: the other end speaks protocol version 2, this end 1: update the older one\n"
+        f"recount-device: the other end speaks protocol version {VERSION + 1}, this end {VERSION}: "
+        "update the older one\n"
     )
 
 

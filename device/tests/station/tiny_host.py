@@ -9,7 +9,14 @@ from recount_protocol.key_words import key_words
 from recount_protocol.orders import ORDERS, Session, sign_order
 from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
 from recount_protocol.secure_channel import SecureChannel
-from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSION, pack, unpack
+from recount_protocol.tally_messages import (
+    MAX_PAYLOAD_BYTES,
+    TABLE_HASH,
+    VERSION,
+    pack,
+    signed_records,
+    unpack,
+)
 
 HOST_SEED, FALSE_SEED = 1, 66
 CONTEXTS = {seed: server_context(a_key(seed)) for seed in (HOST_SEED, FALSE_SEED)}
@@ -42,6 +49,8 @@ class TinyHost:
         self.crops: dict[int, bytes] = {}
         self.states: list[tuple[str, str]] = []
         self.heard: list[str] = []
+        self.numbers: list[int] = []
+        """The numbers of all records that came, also of those that came again."""
         self.connections = 0
         self.refuses = ""
         self.claims_next_n = 0
@@ -116,16 +125,21 @@ class TinyHost:
     def _crops_expected(self) -> list[int]:
         return [n for n, data in enumerate(self.records, 1) if decode_record(data).body.get("crop_sha256")]
 
-    def _on_record(self, record: bytes, signature: bytes) -> None:
-        verify(self._key, record, signature)
+    def _on_records(self, **fields: Any) -> None:
+        for record, signature in signed_records(fields):
+            verify(self._key, record, signature)
+            self._take_record(record)
+        self.send("acknowledged", n=len(self.records))
+
+    def _take_record(self, record: bytes) -> None:
         decoded = decode_record(record)
+        self.numbers.append(decoded.n)
         if decoded.n <= len(self.records):
             assert self.records[decoded.n - 1] == record
             return
         check_next(self._head, len(self.records) + 1, decoded)
         self.records.append(record)
         self._head = record_hash(record)
-        self.send("acknowledged", n=decoded.n)
 
     def _on_crop_part(self, n: int, offset: int, total: int, sha256: bytes, part: bytes) -> None:
         assert decode_record(self.records[n - 1]).body["crop_sha256"] == sha256

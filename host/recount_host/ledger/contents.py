@@ -3,7 +3,7 @@
 The ledger only grows, so what was read stays true. Every chain is checked link by link while it is read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sqlalchemy import Connection, select
@@ -12,6 +12,7 @@ from recount_host.act import NO_ACT, Act, ActError
 from recount_host.law.enrolment import Enrolment, enrolments
 from recount_host.ledger import schema
 from recount_host.ledger.acts_chain import read_acts
+from recount_host.ledger.arrivals import Arrival
 from recount_host.ledger.rows import Gap, Newcomer
 from recount_host.ledger.sqlite import damaged
 from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
@@ -35,6 +36,8 @@ class Contents:
         self._early: dict[str, set[int]] = {}
         self._crops_due: dict[str, dict[int, None]] = {}
         self.crops_here: set[tuple[str, int]] = set()
+        self._decoded: dict[bytes, Record] = {}
+        """Records just taken in, by the SHA-256 of their bytes."""
 
     def refresh(self, connection: Connection) -> None:
         """Read what was added. Raises LedgerDamaged, naming the place, where a chain does not hold."""
@@ -49,6 +52,10 @@ class Contents:
         self._read_records(connection)
         self._read_early(connection)
         self._read_crops(connection)
+
+    def expect(self, arrivals: Iterable[Arrival]) -> None:
+        """Remember what these records decode to, for the next refresh, which reads their bytes from disk."""
+        self._decoded |= {each.digest: each.record for each in arrivals if each.record is not None}
 
     def head(self, device: str) -> tuple[int, bytes]:
         """Return number and hash of the last record of `device`."""
@@ -87,17 +94,20 @@ class Contents:
             .where(table.c.stored > self._records_read)
             .order_by(table.c.stored)
         ):
-            record = self._sound(row.device, row.n, row.record)
+            digest = record_hash(row.record)
+            record = self._sound(row.device, row.n, row.record, digest)
             self.records.append(record)
-            self._heads[record.device] = (record.n, record_hash(row.record))
+            self._heads[record.device] = (record.n, digest)
             self._records_read = row.stored
             if crop_sha256(record) and (record.device, record.n) not in self.crops_here:
                 self._crops_due.setdefault(record.device, {})[record.n] = None
+        self._decoded.clear()
 
-    def _sound(self, device: str, n: int, data: bytes) -> Record:
+    def _sound(self, device: str, n: int, data: bytes, digest: bytes) -> Record:
         number, head = self.head(device)
         try:
-            record = decode_record(data)
+            # The same bytes, by their hash: what they were decoded to when they came.
+            record = self._decoded.get(digest) or decode_record(data)
             check_next(head, number + 1, record)
         except RecordError as error:
             raise damaged(self._path, f"record {n} of {device}: {error}") from error

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, func, insert, select
 
 from recount_host.law.enrolment import Enrolment
 from recount_host.ledger import schema
+from recount_host.ledger.arrivals import Arrival
 from recount_host.ledger.contents import crop_sha256
 from recount_host.ledger.rows import Gap, Outcome, Verdict
 from recount_protocol.key_words import key_words
@@ -23,7 +24,6 @@ from recount_protocol.records import (
     decode_record,
     device_id,
     record_hash,
-    verify,
 )
 
 MAX_INTRODUCED = 1000
@@ -101,18 +101,17 @@ def _note_newcomer(connection: Connection, claim: Introduction, utc: str) -> Out
 def add_records(
     connection: Connection,
     enrolled: Mapping[str, Enrolment],
-    items: Sequence[tuple[bytes, bytes]],
+    arrivals: Sequence[Arrival],
     utc: str,
 ) -> list[Outcome]:
     """Verify records in order and store those that follow."""
     chains: dict[str, _Chain | None] = {}
     twins: set[str] = set()
     outcomes: list[Outcome] = []
-    for data, signature in items:
-        try:
-            record = decode_record(data)
-        except RecordError as error:
-            outcomes.append(refuse(connection, "", "", f"not a record: {error}", data, utc))
+    for arrival in arrivals:
+        record = arrival.record
+        if record is None:
+            outcomes.append(refuse(connection, "", "", f"not a record: {arrival.fault}", arrival.data, utc))
             continue
         device = record.device
         if device not in chains:
@@ -122,7 +121,7 @@ def add_records(
         if device in twins:
             outcomes.append(Outcome(Verdict.REFUSED, TWIN))  # the proof is kept: once is enough
             continue
-        outcomes.append(_take(connection, chains[device], record, data, signature, utc))
+        outcomes.append(_take(connection, chains[device], arrival, record, utc))
         if outcomes[-1].verdict is Verdict.REFUSED and _is_twin(connection, device):
             twins.add(device)
     for chain in chains.values():
@@ -185,14 +184,13 @@ def refuse(
 
 
 def _take(
-    connection: Connection, chain: _Chain | None, record: Record, data: bytes, signature: bytes, utc: str
+    connection: Connection, chain: _Chain | None, arrival: Arrival, record: Record, utc: str
 ) -> Outcome:
+    data, signature = arrival.data, arrival.signature
     if chain is None:
         why = f"record {record.n} comes from a device that is not enrolled, or not any more"
         return refuse(connection, record.device, "", why, data, utc)
-    try:
-        verify(chain.public_key, data, signature)
-    except RecordError:
+    if not arrival.bears_signature_of(chain.public_key):
         why = f"record {record.n} does not bear the signature of {chain.name}"
         return refuse(connection, record.device, chain.name, why, data, utc)
     if not _fits(connection, chain, record, data):
@@ -206,7 +204,7 @@ def _take(
     if record.n > chain.n + 1:
         return _early(connection, chain, record, data, signature, utc)
     chain.added.append((record.device, record.n, data, signature))
-    chain.n, chain.head = record.n, record_hash(data)
+    chain.n, chain.head = record.n, arrival.digest
     return Outcome(Verdict.STORED, next_n=chain.n + 1)
 
 

@@ -4,8 +4,10 @@ One file, many programs: `recount-host serve` adds records, every command may ap
 are verified on receipt and stored as they came. Nothing is changed or removed afterwards (see schema.py).
 """
 
+import os
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +18,7 @@ from sqlalchemy import Connection, Table, func, insert, select
 from recount_host.act import Act, Person
 from recount_host.law.enrolment import Enrolment
 from recount_host.ledger import acts_chain, intake, schema
+from recount_host.ledger.arrivals import arrived
 from recount_host.ledger.contents import Contents
 from recount_host.ledger.rows import Gap, Newcomer, Outcome, Refusal, StoredRecord
 from recount_host.ledger.sqlite import damaged, open_engine, reading, writing
@@ -69,6 +72,7 @@ class Ledger:
         self._file = _identity(path)
         self._lock = threading.Lock()
         self._contents = Contents(path)
+        self._checkers = ThreadPoolExecutor(os.cpu_count(), "signatures")
         try:
             self._refreshed()
         except BaseException:
@@ -83,6 +87,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file."""
+        self._checkers.shutdown()
         self._engine.dispose()
 
     # What is in it
@@ -100,6 +105,10 @@ class Ledger:
         """Return the records (of one device) in the order they came: of one device, that of their numbers."""
         records = self._refreshed().records
         return tuple(record for record in records if device is None or record.device == device)
+
+    def records_after(self, count: int) -> tuple[Record, ...]:
+        """Return the records behind the first `count`, in the order they came."""
+        return tuple(self._refreshed().records[count:])
 
     def stored_records(self, device: str | None = None) -> tuple[StoredRecord, ...]:
         """Return the records with their bytes, signatures and times of receipt."""
@@ -194,15 +203,34 @@ class Ledger:
 
     def add_records(self, items: Sequence[tuple[bytes, bytes]]) -> list[Outcome]:
         """Verify and store records in this order in one transaction; on disk when this returns."""
+        # What takes long and needs no ledger is done before the transaction, in which nobody else can write.
+        arrivals = arrived(items, self._key_of, self._checkers)
         with self._writing() as connection:
-            return intake.add_records(connection, self._enrolled(connection), items, self._clock())
+            enrolled = self._enrolled(connection)
+            outcomes = intake.add_records(connection, enrolled, arrivals, self._clock())
+            with self._lock:
+                self._contents.expect(arrivals)
+        return outcomes
+
+    def _key_of(self, device: str) -> bytes:
+        """Return the key of an enrolled device as far as is known now; empty where none is."""
+        known = self._contents.devices.get(device)
+        return known.public_key if known else b""
 
     def add_crop(self, device: str, n: int, png: bytes) -> Outcome:
         """Store the crop of record `n`, if it is the very one that the record names by its SHA-256."""
+        return self.add_crops([(device, n, png)])[0]
+
+    def add_crops(self, crops: Sequence[tuple[str, int, bytes]]) -> list[Outcome]:
+        """Store crops (device, record number, PNG) in one transaction; on disk when this returns."""
         with self._writing() as connection:
-            known = self._enrolled(connection).get(device)
-            name = known.name if known else ""
-            return intake.add_crop(connection, device, name, n, png, self._clock())
+            enrolled = self._enrolled(connection)
+            names = {device: known.name for device, known in enrolled.items()}
+            utc = self._clock()
+            return [
+                intake.add_crop(connection, device, names.get(device, ""), n, png, utc)
+                for device, n, png in crops
+            ]
 
     def crop(self, device: str, n: int) -> bytes | None:
         """Return the PNG of record `n`, or None when it has not come."""

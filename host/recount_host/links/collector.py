@@ -8,8 +8,10 @@ busier the links, the larger the transactions, so a flush of the disk is shared 
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 from recount_host.errors import OperatorError
@@ -23,9 +25,9 @@ from recount_host.links.wants import (
     Introduce,
     Introduced,
     KeepCrop,
-    KeepRecord,
+    KeepRecords,
     ProgramFetched,
-    RecordKept,
+    RecordsKept,
     Reply,
     Want,
 )
@@ -40,7 +42,10 @@ TWINS = "two devices have its key, or its journal was changed: take it away, and
 """What is told to every device whose key has signed two records in one place."""
 
 MAX_BATCH = 512
-"""Wants taken into one round: bounds how long the first of them waits for its answer."""
+"""Records and other wants taken into one round: bounds how long the first of them waits for its answer."""
+
+CROP_BYTES_A_ROUND = 2 * 1024 * 1024
+"""Crops written down before the records that have come meanwhile; one crop may be larger."""
 
 
 class Seat(Protocol):
@@ -74,12 +79,15 @@ class Collector:
         self._duties_of = duties_of
         self._on_failure = on_failure
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._crops: deque[tuple[Seat, KeepCrop]] = deque()
+        """They wait until no record does; each device has one under way at most, so they are bounded."""
         self._seats: dict[str, Seat] = {}
         self._told: dict[str, tuple[Duty, ...]] = {}
         self._boots: dict[str, list[int]] = {}
         """The starts of each device's program, in the order in which they were first heard of."""
         self._acts_seen = -1
         self._records_seen = 0
+        """How many records were looked at for those that fulfil duties."""
         self._looked_s = 0.0
         self._thread = threading.Thread(target=self._run, name="collector")
         self.failure: Exception | None = None
@@ -116,13 +124,18 @@ class Collector:
         batch, going_on = self._take()
         # Introductions first, crops after records: no session sends one before the other is answered.
         self._introduce([asked for asked in batch if isinstance(asked.want, Introduce)])
-        self._keep_records([asked for asked in batch if isinstance(asked.want, KeepRecord)])
+        self._keep_records(
+            [(asked.seat, asked.want) for asked in batch if isinstance(asked.want, KeepRecords)]
+        )
         for asked in batch:
             if isinstance(asked.want, KeepCrop):
-                self._keep_crop(asked.seat, asked.want)
+                self._crops.append((asked.seat, asked.want))
             elif isinstance(asked.want, FetchProgram):
                 data = self._ledger.program(asked.want.program)
                 asked.seat.answer(ProgramFetched(asked.want.program, asked.want.offset, data))
+        self._keep_crops()
+        while self._crops and not going_on:
+            self._keep_crops()
         now_s = time.monotonic()
         if now_s >= self._looked_s + LOOK_S:
             self._looked_s = now_s
@@ -131,11 +144,13 @@ class Collector:
 
     def _take(self) -> tuple[list[_Asked], bool]:
         batch: list[_Asked] = []
+        room = MAX_BATCH
         try:
-            asked = self._asked.get(timeout=LOOK_S)
+            asked = self._asked.get(timeout=0 if self._crops else LOOK_S)
             while asked is not None:
                 batch.append(asked)
-                if len(batch) >= MAX_BATCH:
+                room -= len(asked.want.items) if isinstance(asked.want, KeepRecords) else 1
+                if room <= 0:
                     return batch, True
                 asked = self._asked.get_nowait()
         except queue.Empty:
@@ -171,15 +186,13 @@ class Collector:
             boots.append(want.boot)
         return outcome
 
-    def _keep_records(self, batch: list[_Asked]) -> None:
+    def _keep_records(self, batch: list[tuple[Seat, KeepRecords]]) -> None:
         if not batch:
             return
-        items = [
-            (asked.want.data, asked.want.signature) for asked in batch if isinstance(asked.want, KeepRecord)
-        ]
-        outcomes = self._ledger.add_records(items)
-        for asked, outcome in zip(batch, outcomes, strict=True):
-            asked.seat.answer(RecordKept(outcome))
+        outcomes = self._ledger.add_records([item for _, want in batch for item in want.items])
+        answers = iter(outcomes)
+        for seat, want in batch:
+            seat.answer(RecordsKept(tuple(islice(answers, len(want.items)))))
         if any(outcome.verdict is Verdict.REFUSED for outcome in outcomes):
             self._dismiss_twins()
 
@@ -190,9 +203,18 @@ class Collector:
             if seat is not None:
                 seat.answer(Dismissed(TWINS))
 
-    def _keep_crop(self, seat: Seat, want: KeepCrop) -> None:
-        outcome = self._ledger.add_crop(want.device, want.n, want.png)
-        seat.answer(CropKept(want.n, outcome, self._ledger.next_crop_n(want.device)))
+    def _keep_crops(self) -> None:
+        """Write down some of the crops that wait, in one transaction."""
+        batch: list[tuple[Seat, KeepCrop]] = []
+        room = CROP_BYTES_A_ROUND
+        while self._crops and room > 0:
+            batch.append(self._crops.popleft())
+            room -= len(batch[-1][1].png)
+        if not batch:
+            return
+        outcomes = self._ledger.add_crops([(want.device, want.n, want.png) for _, want in batch])
+        for (seat, want), outcome in zip(batch, outcomes, strict=True):
+            seat.answer(CropKept(want.n, outcome, self._ledger.next_crop_n(want.device)))
 
     def _tell_duties(self) -> None:
         if not self._duties_may_differ():
@@ -214,7 +236,7 @@ class Collector:
         than writing them down.
         """
         acts = len(self._ledger.acts())
-        fresh = self._ledger.records()[self._records_seen :]
+        fresh = self._ledger.records_after(self._records_seen)
         differ = acts != self._acts_seen or any(record.kind not in _FULFIL_NOTHING for record in fresh)
         self._acts_seen = acts
         self._records_seen += len(fresh)

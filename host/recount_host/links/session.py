@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recount_host.host_key import HostKey
-from recount_host.ledger.rows import Verdict
+from recount_host.ledger.rows import Outcome, Verdict
 from recount_host.links.wants import (
     CropKept,
     Dismissed,
@@ -23,9 +23,9 @@ from recount_host.links.wants import (
     Introduce,
     Introduced,
     KeepCrop,
-    KeepRecord,
+    KeepRecords,
     ProgramFetched,
-    RecordKept,
+    RecordsKept,
     Reply,
     Want,
 )
@@ -34,7 +34,15 @@ from recount_protocol.errors import ChannelError, MessageError, ProofError
 from recount_protocol.introductions import check_proof
 from recount_protocol.orders import NONCE_BYTES, Session, sign_order
 from recount_protocol.secure_channel import SecureChannel
-from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
+from recount_protocol.tally_messages import (
+    MAX_PAYLOAD_BYTES,
+    PART_BYTES,
+    TABLE_HASH,
+    VERSION,
+    pack,
+    signed_records,
+    unpack,
+)
 
 RESEND_MS = 300
 KEEPALIVE_MS = 500
@@ -57,7 +65,7 @@ MAX_WHY_LENGTH = 1000
 """The longest reason that a `refused` tells."""
 
 MAX_UNANSWERED = 256
-"""Wants in flight above which nothing more is read from the device: its queue then fills, not our memory."""
+"""Records and other wants in flight above which nothing more is read: the device's queue fills, not ours."""
 
 
 @dataclass(slots=True)
@@ -121,6 +129,8 @@ class DeviceSession:
         self._welcome_ms: int | None = None
         self._welcome_wanted: tuple[int, int] | None = None
         self._crop: _CropInParts | None = None
+        self._crop_at_ledger = False
+        """A crop waits to be written down: no other is taken meanwhile, so memory is bounded."""
         self._next_crop_n = 0
         self._duties: tuple[tuple[str, dict[str, Any]], ...] = ()
         self._duties_due_ms = 0
@@ -191,8 +201,8 @@ class DeviceSession:
         match reply:
             case Introduced():
                 self._told_introduced(reply)
-            case RecordKept():
-                self._told_record(reply)
+            case RecordsKept():
+                self._told_records(reply)
             case CropKept():
                 self._told_crop(reply)
             case ProgramFetched():
@@ -232,9 +242,13 @@ class DeviceSession:
             self._outbox.append(pack("acknowledged", n=self._acknowledge_n))
         self._duties_due_ms = self._now_ms
 
-    def _told_record(self, reply: RecordKept) -> None:
-        self._unanswered -= 1
-        outcome = reply.outcome
+    def _told_records(self, reply: RecordsKept) -> None:
+        self._unanswered -= len(reply.outcomes)
+        for outcome in reply.outcomes:
+            if self._farewell_ms is None:
+                self._told_record(outcome)
+
+    def _told_record(self, outcome: Outcome) -> None:
         if outcome.verdict is Verdict.REFUSED:
             self.dismiss(outcome.sentence)
             return
@@ -248,6 +262,7 @@ class DeviceSession:
 
     def _told_crop(self, reply: CropKept) -> None:
         self._unanswered -= 1
+        self._crop_at_ledger = False
         if reply.outcome.verdict is Verdict.REFUSED:
             self.dismiss(reply.outcome.sentence)
             return
@@ -333,12 +348,15 @@ class DeviceSession:
         self.condition.announced_n = fields["next_n"] - 1
         self._want(self._introduction)
 
-    def take_record(self, fields: dict[str, Any]) -> None:
-        """Take a record; it is acknowledged once it is on disk."""
-        self._want(KeepRecord(fields["record"], fields["signature"]))
+    def take_records(self, fields: dict[str, Any]) -> None:
+        """Take records; they are acknowledged once they are on disk."""
+        items = tuple(signed_records(fields))
+        self._want(KeepRecords(items), len(items))
 
     def take_crop_part(self, fields: dict[str, Any]) -> None:
         """Take a part of a crop; the last one sends the whole to the ledger."""
+        if self._crop_at_ledger:
+            return  # said again after a welcome: the answer that comes for it leads on
         if fields["offset"] == 0:
             self._crop = _CropInParts(fields["n"], fields["total"], fields["sha256"])
         crop = self._crop
@@ -355,6 +373,7 @@ class DeviceSession:
         crop.received += fields["part"]
         if len(crop.received) == crop.total:
             self._crop = None
+            self._crop_at_ledger = True
             self._want(KeepCrop(self.condition.device, crop.n, bytes(crop.received)))
 
     def take_program_wanted(self, fields: dict[str, Any]) -> None:
@@ -392,8 +411,8 @@ class DeviceSession:
         self._welcome_ms = self._now_ms
         self._outbox.append(pack("welcome", next_n=next_n, crop_n=crop_n))
 
-    def _want(self, want: Want) -> None:
-        self._unanswered += 1
+    def _want(self, want: Want, weight: int = 1) -> None:
+        self._unanswered += weight
         self.wants.append(want)
 
     def _end(self) -> None:
@@ -403,7 +422,7 @@ class DeviceSession:
 
 _TAKE: dict[str, Callable[[DeviceSession, dict[str, Any]], None]] = {
     "introduce": DeviceSession.take_introduce,
-    "record": DeviceSession.take_record,
+    "records": DeviceSession.take_records,
     "crop_part": DeviceSession.take_crop_part,
     "program_wanted": DeviceSession.take_program_wanted,
     "device_state": DeviceSession.take_device_state,

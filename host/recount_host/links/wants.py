@@ -20,11 +20,10 @@ class Introduce:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepRecord:
-    """A record came."""
+class KeepRecords:
+    """Records came, in their order, each with its signature."""
 
-    data: bytes
-    signature: bytes
+    items: tuple[tuple[bytes, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class FetchProgram:
     offset: int
 
 
-Want: TypeAlias = Introduce | KeepRecord | KeepCrop | FetchProgram
+Want: TypeAlias = Introduce | KeepRecords | KeepCrop | FetchProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +55,10 @@ class Introduced:
 
 
 @dataclass(frozen=True, slots=True)
-class RecordKept:
-    """What became of the oldest record not yet answered."""
+class RecordsKept:
+    """What became of the oldest records not yet answered, in their order."""
 
-    outcome: Outcome
+    outcomes: tuple[Outcome, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,4 +93,4 @@ class Dismissed:
     why: str
 
 
-Reply: TypeAlias = Dismissed | Introduced | RecordKept | CropKept | ProgramFetched | DutiesChanged
+Reply: TypeAlias = Dismissed | Introduced | RecordsKept | CropKept | ProgramFetched | DutiesChanged

@@ -17,7 +17,16 @@ from recount_protocol.introductions import prove
 from recount_protocol.orders import Session, read_order
 from recount_protocol.records import NO_HASH, Record, device_id, encode_record, record_hash, sign
 from recount_protocol.secure_channel import SecureChannel, only_tls_1_3
-from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, PART_BYTES, TABLE_HASH, VERSION, pack, unpack
+from recount_protocol.tally_messages import (
+    MAX_PAYLOAD_BYTES,
+    MAX_RECORDS,
+    PART_BYTES,
+    TABLE_HASH,
+    VERSION,
+    pack,
+    records_for_one_message,
+    unpack,
+)
 
 READ_BYTES = 64 * 1024
 CONTEXT = only_tls_1_3(server_side=False)
@@ -202,14 +211,17 @@ class Connection:
     def _next_payload(self) -> bytes | None:
         if self._outbox:
             return self._outbox.pop(0)
+        return self._next_records() or self._next_crop_part()
+
+    def _next_records(self) -> bytes | None:
         owner = self._owner
-        while self._next_n and self._next_n <= len(owner.journal):
-            n = self._next_n
-            self._next_n += 1
-            if n not in owner.withheld:
-                data, signature = owner.journal[n - 1]
-                return pack("record", record=data, signature=signature)
-        return self._next_crop_part()
+        if not self._next_n:
+            return None
+        last_n = min(len(owner.journal), self._next_n + MAX_RECORDS - 1)
+        numbers = [n for n in range(self._next_n, last_n + 1) if n not in owner.withheld]
+        taken = records_for_one_message(owner.journal[n - 1] for n in numbers)
+        self._next_n = numbers[len(taken) - 1] + 1 if taken else last_n + 1
+        return pack("records", records=taken) if taken else None
 
     def _next_crop_part(self) -> bytes | None:
         owner = self._owner

@@ -18,9 +18,9 @@ from recount_host.links.wants import (
     Introduce,
     Introduced,
     KeepCrop,
-    KeepRecord,
+    KeepRecords,
     ProgramFetched,
-    RecordKept,
+    RecordsKept,
     Reply,
     Want,
 )
@@ -95,8 +95,8 @@ class Table:
                     want.device, want.name, want.public_key, want.next_n, want.head
                 )
                 return Introduced(outcome, self.ledger.next_crop_n(want.device))
-            case KeepRecord():
-                return RecordKept(self.ledger.add_record(want.data, want.signature))
+            case KeepRecords():
+                return RecordsKept(tuple(self.ledger.add_records(want.items)))
             case KeepCrop():
                 kept = self.ledger.add_crop(want.device, want.n, want.png)
                 return CropKept(want.n, kept, self.ledger.next_crop_n(want.device))
