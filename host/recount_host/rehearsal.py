@@ -16,6 +16,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from recount_host.act import NO_ACT, Act, Person, act_hash, encode_act
 from recount_host.law import drafts
 from recount_host.law.acts import check_act
+from recount_host.law.certification import Certification, certification
+from recount_host.law.challenges import CHALLENGED
+from recount_host.law.court import Court, admit_court, docket_of, fold_court
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.hand_count import of_pile
 from recount_host.law.precinct import (
@@ -26,6 +29,7 @@ from recount_host.law.precinct import (
     check_scanning_done,
     fold,
 )
+from recount_host.law.statement import Statement, statement
 from recount_host.law.tally import DeviceFacts, Gap, read_device
 from recount_host.order import Order, order_hash, parse_order
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
@@ -34,6 +38,7 @@ from recount_protocol.records import NO_HASH, Record, device_id, encode_record, 
 ANN = Person("Ann Lee", "official", "D")
 BOB = Person("Bob Ray", "official", "R")
 CLERK = Person("Cleo May", "coordinator", "")
+CLERK_OF_COURT = Person("Dora Poe", "clerk", "")
 BOTH = (ANN, BOB)
 PROGRAM = hashlib.sha256(b"a contest program").digest()
 OPTIONS = (("D", "Josiah Bartlett", False), ("R", "Arnold Vinick", False), ("T", "Howard Stackhouse", False))
@@ -311,6 +316,58 @@ class Day:
         state = admit(self.facts(), kind, by, body)
         self.append(kind, by, body)
         return state
+
+    def court(self) -> Court:
+        """Return the court's part as it is now."""
+        return fold_court(self.facts())
+
+    def court_act(self, kind: str, by: Sequence[Person] = (CLERK_OF_COURT,), /, **fields: Any) -> Court:
+        """Append an act that is about the whole locality if the law admits it."""
+        court = admit_court(self.facts(), kind, by, fields)
+        self.append(kind, by, fields)
+        return court
+
+    def segregate(self, tag: str = "T-1", precinct: str = "101", by: Person = ANN, **changed: Any) -> None:
+        """Let an official lay a questioned ballot into an envelope."""
+        body: dict[str, Any] = {
+            "tag": tag, "envelope": f"E-{tag}", "pile": "set_aside", "counted_as": CHALLENGED,
+            "question": "a slash through one oval", "device": "", "batch": 0, "sheet": 0, **changed,
+        }  # fmt: skip
+        self.act("ballot_segregated", (by,), precinct, **body)
+
+    def conclude(self, precinct: str = "101", team: Sequence[Person] = BOTH) -> Statement:
+        """Let every official answer the call and sign the statement; return it."""
+        for person in team:
+            self.act("call_answered", (person,), precinct, answer="no_further_question")
+        written = statement(self.facts(), precinct)
+        hashes = {"sha256": bytes(32), "facts_sha256": bytes.fromhex(written.facts_sha256)}
+        self.act("statement_printed", (CLERK,), precinct, **hashes)
+        self.act("precinct_concluded", tuple(team), precinct, **hashes)
+        return written
+
+    def open_docket(self) -> Court:
+        """Let the clerk open the docket."""
+        return self.court_act("court_opened", ballots=docket_of(self.court()))
+
+    def hear(self, tag: str = "T-1", precinct: str = "101") -> None:
+        """Let every party inspect a questioned ballot and be heard."""
+        for side in self.order.side_keys:
+            said: dict[str, Any] = {"tag": tag, "side": side, "inspected": "inspected", "argument": ""}
+            self.act("ballot_heard", (CLERK_OF_COURT,), precinct, **said)
+
+    def rule(self, outcome: str, tag: str = "T-1", precinct: str = "101", instead_of: int = 0) -> int:
+        """Let the clerk enter a ruling; return its number."""
+        body: dict[str, Any] = {"tag": tag, "outcome": outcome, "reason": "as argued"}
+        self.act("ballot_ruled", (CLERK_OF_COURT,), precinct, **body, instead_of=instead_of)
+        return self.acts[-1].n
+
+    def certify(self) -> Certification:
+        """Print the draft of the certification and let the court sign it."""
+        draft = certification(self.facts())
+        hashes = {"sha256": bytes(32), "facts_sha256": bytes.fromhex(draft.facts_sha256)}
+        self.court_act("court_form_printed", form="certification", **hashes)
+        self.court_act("certified", version=draft.version, **hashes)
+        return draft
 
     def device(self, name: str = "alpha") -> Device:
         """Return the device with this name."""

@@ -13,6 +13,7 @@ from recount_host.act import Act, Person
 from recount_host.law.challenges import GROUNDS, QUESTIONED_PILES
 from recount_host.law.conclusion import ANSWERS
 from recount_host.law.counts import LETTERS
+from recount_host.law.court_words import COURT_FORMS, INSPECTED, PARTS, PRECINCT_FORMS
 from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, EXCLUDED, SEALED_AGAIN, SEALS, STREAMS
 from recount_host.law.errors import BadEntry, LedgerContradiction
 from recount_host.law.piles import PILES
@@ -308,6 +309,61 @@ KINDS: Mapping[str, Kind] = {
     "ballot_proffered": Kind(
         "A ballot that was not segregated before the conclusion was offered; the court may not consider it.",
         {"precinct": _WORD, "text": _TEXT},
+    ),
+    "court_opened": Kind(
+        "All precincts are concluded: the questioned ballots, these and no others, lie before the court.",
+        {"ballots": Field(list, 0, 5000, item=Field(list, 2, 2, item=_WORD))},
+    ),
+    "ballot_heard": Kind(
+        "A party was allowed to inspect this questioned ballot, and was heard on it.",
+        {
+            "precinct": _WORD,
+            "tag": _WORD,
+            "side": _WORD,
+            "inspected": Field(str, 0, 0, choices=INSPECTED),
+            "argument": Field(str, 0, 4000),
+        },
+    ),
+    "ballot_ruled": Kind(
+        "The court ruled on this questioned ballot; the clerk entered what it ruled.",
+        {
+            "precinct": _WORD,
+            "tag": _WORD,
+            "outcome": Field(str, 1, 200),
+            "reason": _TEXT,
+            "instead_of": Field(int, 0, 2**53),
+        },
+    ),
+    "result_ruled": Kind(
+        "The court ruled that the result of this precinct is another, by these votes; the clerk entered it.",
+        {
+            "precinct": _WORD,
+            "part": Field(str, 0, 0, choices=tuple(PARTS)),
+            "votes": Field(dict, 1, 100, item=Field(int, -MAX_SHEETS, MAX_SHEETS)),
+            "reason": _TEXT,
+            "ruling": _TEXT,
+        },
+    ),
+    "certified": Kind(
+        "The court signed this certification: the recount is final and everything is sealed.",
+        {"version": Field(int, 1, 99), "sha256": _HASH, "facts_sha256": _HASH},
+    ),
+    "amendment_ordered": Kind(
+        "The court ordered a new version of its certification; every earlier version is kept.",
+        {"version": Field(int, 2, 99), "order": _TEXT, "reason": _TEXT},
+    ),
+    "form_printed": Kind(
+        "A form of the precinct was printed; these are the hashes of its file and of the facts on it.",
+        {
+            "precinct": _WORD,
+            "form": Field(str, 0, 0, choices=tuple(PRECINCT_FORMS)),
+            "sha256": _HASH,
+            "facts_sha256": _HASH,
+        },
+    ),
+    "court_form_printed": Kind(
+        "A form of the whole locality was printed; these are the hashes of its file and of the facts on it.",
+        {"form": Field(str, 0, 0, choices=tuple(COURT_FORMS)), "sha256": _HASH, "facts_sha256": _HASH},
     ),
     "statement_printed": Kind(
         "The precinct's statement was printed; these are the hashes of its file and of the facts on it.",

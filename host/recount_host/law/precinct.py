@@ -43,11 +43,15 @@ __all__ = [
 ]
 
 
+COURT_WIDE = frozenset({"court_opened", "certified", "amendment_ordered"})
+"""Acts of the court that are about every precinct of the order at once."""
+
+
 def fold(facts: Facts, precinct_id: str) -> PrecinctState:
     """Return the state of one precinct. Raises LedgerContradiction when its acts cannot have been allowed."""
     state = _untouched(facts, precinct_id)
     for act in facts.acts:
-        if act.body.get("precinct") == precinct_id:
+        if act.body.get("precinct") == precinct_id or act.kind in COURT_WIDE:
             try:
                 check_act(act.kind, act.by, act.body)
                 state = apply(state, act)
@@ -61,6 +65,13 @@ def fold(facts: Facts, precinct_id: str) -> PrecinctState:
 def fold_all(facts: Facts) -> Mapping[str, PrecinctState]:
     """Return the state of every precinct of the order, by id."""
     return {precinct.id: fold(facts, precinct.id) for precinct in facts.order.precincts}
+
+
+def apply_all(states: Mapping[str, PrecinctState], act: Act) -> Mapping[str, PrecinctState]:
+    """Return every precinct after an act of the court that is about all of them. Raises NotAllowed."""
+    if act.kind not in COURT_WIDE:
+        return states
+    return {name: apply(state, act) for name, state in states.items()}
 
 
 def admit(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> PrecinctState:

@@ -20,6 +20,7 @@ from recount_host.law.hand_count import Pass, ToCount
 from recount_host.law.identities import Finding
 from recount_host.law.reconciliation import Step, Verdict, findings, next_step, wrong_devices
 from recount_host.law.results import PAPER_BALLOTS, ResultsBook
+from recount_host.law.rulings import Heard, ResultRuling, Ruling
 from recount_host.law.states import Event, State, after
 from recount_host.law.tally import Batch, DeviceFacts, Figures, Gap, Run, add_up
 from recount_host.order import Order, Precinct
@@ -131,6 +132,11 @@ class PrecinctState:
     concluded: Act | None = None
     proffered: tuple[Act, ...] = ()
     """Ballots offered after the conclusion, which the court may not consider (F)."""
+    heard: tuple[Heard, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    """Every ruling on a questioned ballot, those that another one replaced too."""
+    result_rulings: tuple[ResultRuling, ...] = ()
+    forms_printed: tuple[Act, ...] = ()
 
     @property
     def contest(self) -> Contest | None:

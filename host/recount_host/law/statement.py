@@ -13,26 +13,19 @@ from typing import Any
 import msgpack
 
 from recount_host.act import Act, Person, act_hash, encode_act
-from recount_host.law.challenges import CHALLENGED, GROUNDS, left_out
+from recount_host.law.challenges import CHALLENGED, GROUNDS
 from recount_host.law.conclusion import still_to_ask
 from recount_host.law.counts import LETTERS, CountBook
 from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, EXCLUDED, PAPER, STREAMS
 from recount_host.law.errors import LedgerContradiction
-from recount_host.law.hand_count import (
-    NOT_VOTES,
-    OTHER_WRITE_IN,
-    Pass,
-    ToCount,
-    of_pile,
-    together,
-    votes_in,
-)
+from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN, Pass, ToCount, of_pile, together
 from recount_host.law.identities import MEANINGS, Finding, i7_statement, rerun_by_people
 from recount_host.law.notes import notes
 from recount_host.law.persons import in_words
-from recount_host.law.piles import PAPER_PILE, PILES
+from recount_host.law.piles import PILES
 from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.law.precinct_state import PILE_OF_LETTER
+from recount_host.law.result import Result, result_of, valid_outcomes
 from recount_host.law.states import Event, after
 from recount_host.law.tally import Figures
 from recount_host.order import order_signers
@@ -261,9 +254,9 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
     assert by_pile is not None
     assert to_count is not None
     assert agreeing is not None
-    valid = {pile: _unchallenged(state, pile, outcomes) for pile, outcomes in by_pile.items()}
-    rows = _rows(state, valid, scanners_count=not (to_count.whole_precinct or to_count.scanned_missing))
-    identities = _identities(state, to_count, rows, valid)
+    valid, result = valid_outcomes(state), result_of(state)
+    rows = _rows(state, result)
+    identities = _identities(state, to_count, rows, result)
     parties = tuple(row for row in rows if row.key in state.order.side_keys)
     outcomes = together(valid)
     figures = state.figures if state.shown is not None else Figures()
@@ -339,52 +332,34 @@ def _number_of(state: PrecinctState, entered: Pass) -> int:
     return of_pile(state.passes, entered.pile).index(entered) + 1
 
 
-def _unchallenged(state: PrecinctState, pile: str, outcomes: Mapping[str, int]) -> dict[str, int]:
-    """Return the outcomes of a pile without the ballots that lie in envelopes: only the valid ones."""
-    taken = left_out(state.questioned, pile)
-    return {
-        outcome: ballots - taken.get(outcome, 0)
-        for outcome, ballots in outcomes.items()
-        if outcome != CHALLENGED
-    }
-
-
 def _with_hash(written: Statement) -> Statement:
     fields = written.to_fields()
     packed: bytes = msgpack.packb(fields) or b""
     return replace(written, facts_sha256=hashlib.sha256(packed).hexdigest())
 
 
-def _rows(
-    state: PrecinctState, valid: Mapping[str, Mapping[str, int]], *, scanners_count: bool
-) -> tuple[Row, ...]:
-    """Return the votes of every option, parties first.
-
-    In hand count the scanners' votes are never added; where ballots cannot be found, the stated ones are.
-    """
-    accepted = state.figures.votes if scanners_count else {}
-    by_hand = votes_in(together({pile: found for pile, found in valid.items() if pile != PAPER_PILE}))
-    paper = votes_in(valid.get(PAPER_PILE, {}))
-    stated = votes_stated(state)
+def option_names(state: PrecinctState) -> dict[str, str]:
+    """Return the name of every option by its key, parties first, write-ins for others last."""
     names = {side.key: side.name for side in state.order.sides}
     printed = state.contest.printed if state.contest is not None else ()
     names |= {option.key: option.name for option in printed if option.key not in names}
     names[OTHER_WRITE_IN] = "Write-in votes for others"
+    return names
+
+
+def _rows(state: PrecinctState, result: Result) -> tuple[Row, ...]:
+    """Return the votes of every option, parties first."""
 
     def row(key: str, name: str) -> Row:
-        a, b, c, d = (votes.get(key, 0) for votes in (accepted, by_hand, paper, stated))
+        parts = (result.accepted, result.by_hand, result.paper, result.stated)
+        a, b, c, d = (votes.get(key, 0) for votes in parts)
         return Row(key, name, a, b, c, d, a + b + c + d)
 
-    return tuple(row(key, name) for key, name in names.items())
-
-
-def votes_stated(state: PrecinctState) -> dict[str, int]:
-    """Return the votes that the statement of results shows for ballots that cannot be found (E)."""
-    return together({stream: state.results.votes(stream) for stream in STREAMS if state.is_missing(stream)})
+    return tuple(row(key, name) for key, name in option_names(state).items())
 
 
 def _identities(
-    state: PrecinctState, to_count: ToCount, rows: Sequence[Row], valid: Mapping[str, Mapping[str, int]]
+    state: PrecinctState, to_count: ToCount, rows: Sequence[Row], result: Result
 ) -> tuple[IdentityLine, ...]:
     hand = state.hand_finding
     i7 = i7_statement(
@@ -396,7 +371,7 @@ def _identities(
     must_hold = [i7, *feeding, *([hand] if hand else [])]
     must_hold += [] if to_count.whole_precinct else scanned.values()
     open_ones = [finding.name for finding in must_hold if not finding.holds]
-    if hand is None or open_ones or not _every_vote_is_on_it(state, to_count, rows, valid):
+    if hand is None or open_ones or not _every_vote_is_on_it(state, to_count, rows, result):
         raise LedgerContradiction(f"the statement cannot be written: {', '.join(open_ones) or 'I7'} fails")
     lines = [_identity(finding, "") for finding in scanned.values()]
     if to_count.whole_precinct:
@@ -422,14 +397,13 @@ def _identities(
 
 
 def _every_vote_is_on_it(
-    state: PrecinctState, to_count: ToCount, rows: Sequence[Row], valid: Mapping[str, Mapping[str, int]]
+    state: PrecinctState, to_count: ToCount, rows: Sequence[Row], result: Result
 ) -> bool:
     """Return whether every accepted, hand-counted and stated vote is in the rows: I7 the other way round."""
     nothing = to_count.whole_precinct or to_count.scanned_missing
     accepted = 0 if nothing else state.figures.votes_total
-    by_hand = sum(votes_in(together(valid)).values())
-    stated = sum(votes_stated(state).values())
-    return (accepted, by_hand, stated) == (
+    by_hand = sum(result.by_hand.values()) + sum(result.paper.values())
+    return (accepted, by_hand, sum(result.stated.values())) == (
         sum(row.accepted for row in rows),
         sum(row.by_hand + row.paper for row in rows),
         sum(row.stated for row in rows),

@@ -74,7 +74,10 @@ class Event(Enum):
     RESEAL = "seal a container again"
     PROFFER = "record a ballot that comes too late"
     SUBMIT = "submit to the court"
+    HEAR = "hear a party on a questioned ballot"
+    RULE = "enter a ruling of the court"
     CERTIFY = "certify"
+    AMEND = "amend the certification"
 
 
 _AT_THE_TABLE = (
@@ -177,11 +180,13 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
         Event.SUBMIT: State.IN_COURT,
     },
     State.IN_COURT: {
-        **_stays(State.IN_COURT, *_AFTERWARDS),
+        **_stays(State.IN_COURT, *_AFTERWARDS, Event.HEAR, Event.RULE),
         Event.CERTIFY: State.CERTIFIED,
     },
     State.CERTIFIED: {
         Event.PRINT_STATEMENT: State.CERTIFIED,
+        # Under an order of the court: a new version, the old one kept. Nothing is counted again.
+        Event.AMEND: State.IN_COURT,
     },
 }
 
@@ -216,10 +221,22 @@ SITUATION: dict[State, tuple[str, str]] = {
             "it is concluded; there is only one recount of a precinct (D), and the court considers no ballot "
             "that was not segregated before (F)"
         ),
-        "seal its containers again (custody reseal) and leave the rest to the court",
+        (
+            "seal its containers again (custody reseal) and leave the rest to the court, which has the "
+            "questioned ballots once all precincts are concluded (court open)"
+        ),
     ),
-    State.IN_COURT: ("it lies before the court", "leave it to the court (F)"),
-    State.CERTIFIED: ("the court has certified it and that is final (G)", "leave it as it is"),
+    State.IN_COURT: (
+        "it is concluded and lies before the court (F)",
+        (
+            "let the clerk enter what the parties say (court hear) and what the court rules (court rule), "
+            "then print the certification (court forms) and enter it when it is signed (court certify)"
+        ),
+    ),
+    State.CERTIFIED: (
+        "the court has certified it and that is final (G)",
+        "leave it as it is; only an order of the court makes a new version (court amend)",
+    ),
 }
 """Of each state: why so much is not possible in it, and what to do instead."""
 

@@ -31,10 +31,13 @@ from recount_host.law.precinct_state import (
 from recount_host.law.reconciliation import Step, Verdict, wrong_devices
 from recount_host.law.states import Event, State, after
 from recount_host.law.steps_of_challenges import CHALLENGE_STEPS
+from recount_host.law.steps_of_court import COURT_STEPS
 from recount_host.law.steps_of_custody import CUSTODY_STEPS
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED
 
-NOT_ON_STATEMENT = frozenset({"statement_printed", "container_resealed", "precinct_concluded"})
+NOT_ON_STATEMENT = frozenset(
+    {"statement_printed", "form_printed", "container_resealed", "precinct_concluded"}
+)
 """Acts after which a printed statement is still the statement of the precinct."""
 
 
@@ -312,6 +315,7 @@ APPLY: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
     "hand_count_ordered": _hand_count_ordered,
     **CUSTODY_STEPS,
     **CHALLENGE_STEPS,
+    **COURT_STEPS,
 }
 
 

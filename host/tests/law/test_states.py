@@ -36,6 +36,10 @@ def test_d_a_concluded_precinct_is_never_counted_again() -> None:
         Event.PRINT_STATEMENT,
         Event.SUBMIT,
         Event.CERTIFY,
+        # What the court rules changes no count: it is a delta of its own, and what was signed stays.
+        Event.HEAR,
+        Event.RULE,
+        Event.AMEND,
         # What is written down of it afterwards; that nothing of it changes a number is tested elsewhere.
         Event.STATE_CHALLENGE,
         Event.WITHDRAW_CHALLENGE,

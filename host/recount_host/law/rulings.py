@@ -1,0 +1,97 @@
+"""What the court says of a precinct: parties heard, rulings on ballots, rulings on a result (F, D 2 s. 5).
+
+Only the clerk enters what the court ruled. A ruling is never edited: where the court reconsiders, a new one
+stands instead of the earlier, which is kept. Its effect is a delta on what the recount officials wrote down;
+their statement itself never changes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recount_host.act import Person
+from recount_host.law.challenges import Segregated
+from recount_host.law.errors import NotAllowed
+from recount_host.law.hand_count import votes_in
+from recount_host.law.persons import check_one, in_words
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A party that inspected a questioned ballot, or did not want to, and was heard."""
+
+    tag: str
+    side: str
+    inspected: str
+    argument: str
+    """Empty where the party made none."""
+    act_n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the court ruled on one questioned ballot."""
+
+    number: int
+    """The number of its act."""
+    tag: str
+    outcome: str
+    """The outcome that the ballot has: whom it is a vote for, or why it is none."""
+    reason: str
+    utc: str
+    entered_by: Person
+    instead_of: int = 0
+    """The ruling that it stands for, where the court reconsidered; 0 for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRuling:
+    """What the court ruled on a precinct's result, apart from single ballots."""
+
+    number: int
+    part: str
+    votes: Mapping[str, int]
+    """Votes more (or fewer, below 0) for each option."""
+    reason: str
+    ruling: str
+    """Where the court's written ruling stands."""
+    utc: str
+    entered_by: Person
+
+
+def check_clerk(by: Sequence[Person]) -> Person:
+    """Return the clerk who enters what the court did. Raises NotAllowed for anybody else."""
+    person = check_one(by)
+    if "clerk" not in person.role.casefold() or person.side:
+        raise NotAllowed(
+            f"F: the clerk of the court enters this, and {person.name} is entered as {in_words(person)}: "
+            'write "name, clerk"'
+        )
+    return person
+
+
+def standing(rulings: Iterable[Ruling], tag: str) -> Ruling | None:
+    """Return the ruling on this ballot that stands, None while the court has not ruled."""
+    found = None
+    for ruling in rulings:
+        if ruling.tag == tag:
+            found = ruling
+    return found
+
+
+def sides_heard(heard: Iterable[Heard], tag: str) -> frozenset[str]:
+    """Return the parties that were heard on this ballot."""
+    return frozenset(entry.side for entry in heard if entry.tag == tag)
+
+
+def is_in_totals(ballot: Segregated) -> bool:
+    """Return whether its vote is in the precinct's totals until the court rules: a scanner accepted it."""
+    return ballot.pile == "counted"
+
+
+def effect(ballot: Segregated, outcome: str) -> dict[str, int]:
+    """Return by how many votes each option changes when the court rules that the ballot is `outcome`."""
+    votes: Counter[str] = Counter(votes_in({outcome: 1}))
+    if is_in_totals(ballot):
+        votes.subtract(votes_in({ballot.counted_as: 1}))
+    return {key: change for key, change in sorted(votes.items()) if change}
