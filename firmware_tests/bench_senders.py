@@ -112,15 +112,17 @@ def run(
 ) -> None:
     """Serve all connections until every device has its records acknowledged."""
     deadlines = dict.fromkeys(senders, 0)
-    # Each device in its own place of the fifth of a second, so that they do not write all at once.
-    due_s = {sender: begun_s + 1 + at / PACE_S / len(senders) for at, sender in enumerate(senders)}
+    due_s: dict[Sender, float] = {}
     while any(len(sender.waited_s) < records for sender in senders):
         if time.monotonic() > begun_s + LONGEST_S:
             raise SystemExit("bench: the records were not acknowledged in time")
         readable = {key.data for key, _ in selector.select(0.001)}
         now_s, now_ms = time.monotonic(), monotonic_ms()
+        if not due_s and all(sender.device.heard for sender in senders):
+            # All are welcomed. Each has its own place in the fifth of a second: not all write at once.
+            due_s = {sender: now_s + at / PACE_S / len(senders) for at, sender in enumerate(senders)}
         for sender in senders:
-            writes = len(sender.device.journal) < records and now_s >= due_s[sender]
+            writes = bool(due_s) and len(sender.device.journal) < records and now_s >= due_s[sender]
             if writes:
                 due_s[sender] += 1 / PACE_S
                 sender.write(crop_bytes)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -69,7 +70,8 @@ def fuzz(target: Target, inputs: int, folder: Path, seed: int) -> Outcome:
     counts = json.loads(figures.read_text()) if figures.exists() else {"inputs": 0, "past": 0}
     failure = "" if ended.returncode == 0 else f"FINDING, see {log}"
     kept = sorted(corpus.iterdir(), key=lambda path: path.stat().st_size)[:REPLAYED]
-    left, lines = unreached(target, (path.read_bytes() for path in kept)) if not failure else ([], 0)
+    inputs_kept = chain(target.seeds(), (path.read_bytes() for path in kept))
+    left, lines = unreached(target, inputs_kept) if not failure else ([], 0)
     return Outcome(target, counts["inputs"], counts["past"], lines, left, time.monotonic() - begun, failure)
 
 

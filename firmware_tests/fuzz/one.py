@@ -23,6 +23,7 @@ def main() -> None:
     wanted, path = int(inputs), Path(figures)
     counts = {"inputs": 0, "past": 0}
     for n, data in enumerate(chosen.seeds()):
+        chosen.decode(data)  # whole, also where it is longer than what the fuzzer may make
         Path(corpus, f"seed-{n}").write_bytes(data)
 
     def one_input(data: bytes) -> None:

@@ -7,8 +7,9 @@ CPython only.
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 import msgpack
@@ -48,6 +49,28 @@ class Field:
     item: "Field | None" = None
     choices: tuple[str, ...] = ()
     or_empty: bool = False
+
+    @cached_property
+    def is_plainly(self) -> Callable[[Any], bool]:
+        """Whether a value is surely allowed, told at once; others are looked at by `_check`.
+
+        Records come by the thousand a second; nearly all of their fields are plain numbers, words, hashes.
+        """
+        lowest, highest, choices = self.lowest, self.highest, self.choices
+        if choices:
+            return lambda value: type(value) is str and value in choices
+        if self.type is int:
+            return lambda value: type(value) is int and lowest <= value <= highest
+        if self.type is bytes:
+            return lambda value: type(value) is bytes and lowest <= len(value) <= highest
+        if self.type is str:
+            return lambda value: (
+                type(value) is str
+                and lowest <= len(value) <= highest
+                and value.isascii()
+                and value.isprintable()
+            )
+        return lambda _value: False
 
     @property
     def text(self) -> str:
@@ -141,13 +164,13 @@ def in_order(values: Any, fields: Fields) -> dict[str, Any]:
 
 
 def _check(name: str, value: Any, field: Field) -> None:
+    if field.is_plainly(value):
+        return
     # type(), because True is no count
     if type(value) is not field.type:
         raise FieldError(f"{name} must be {field.text}, not {type(value).__name__}")
     if field.choices:
-        if value not in field.choices:
-            raise FieldError(f"{name} must be {field.text}")
-        return
+        raise FieldError(f"{name} must be {field.text}")
     size = value if field.type is int else len(value)
     if not field.lowest <= size <= field.highest and not (field.or_empty and size == 0):
         raise FieldError(f"{name} must be {field.text}")
@@ -167,10 +190,6 @@ def _check_text(name: str, value: str) -> None:
 def _check_list(name: str, values: list[Any], field: Field) -> None:
     item = field.item
     assert item is not None, "a list's field says what it holds"
-    if item.type is int and all(
-        type(value) is int and item.lowest <= value <= item.highest for value in values
-    ):
-        return  # the counts in every record: the same check in a third of the time
     for value in values:
         _check(name, value, item)
 
