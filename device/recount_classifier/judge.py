@@ -32,7 +32,6 @@ from recount_classifier.raster import (
     both,
     components,
     dilated,
-    extremes,
     not_above,
 )
 from recount_classifier.reasons import fate_of, reasons_of
@@ -187,20 +186,16 @@ def _marks(excess: Grey, places: Places, ink_level: int) -> Marks:
 
 def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, places: Places) -> list[float]:
     """Return how far the ground under each target is from the contest's paper, as a share of the contrast."""
-    difference = envelope.astype(np.float32) - usual
-    steps: list[float] = []
-    for place in places.windows:
-        rows, columns = place.outer
-        window = (
-            slice(rows.start // 4, rows.stop // 4 + 1),
-            slice(columns.start // 4, columns.stop // 4 + 1),
-        )
-        low, high = extremes(difference[window])
+    difference = (envelope.astype(np.float32) - usual).ravel()
+    paper = usual.ravel()
+    steps = np.zeros(len(places.windows))
+    for size in places.sizes:
+        under = difference[size.paper]
+        low, high = under.min(axis=1), under.max(axis=1)
         # The usual paper is a plane: its mean over a window is that of two opposite corners.
-        paper = usual[window]
-        contrast = (float(paper[0, 0]) + float(paper[-1, -1])) / 2 - black
-        steps.append((low if -low > high else high) / max(1.0, contrast))
-    return steps
+        contrast = (paper[size.paper[:, 0]] + paper[size.paper[:, -1]]) / 2 - black
+        steps[list(size.members)] = np.where(-low > high, low, high) / np.maximum(1.0, contrast)
+    return steps.tolist()
 
 
 def _targets(

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import closed, components, eroded, ones
+from recount_classifier.raster import both, closed, column_sums, components, eroded, ones, row_sums
 
 Stack = NDArray[np.uint8]
 Values = NDArray[np.float32]
@@ -101,10 +101,12 @@ def measure(excess: Stack, room: Values, target_width: float, target_height: flo
     """
     zones = zones_of(target_width, target_height)
     flat = excess.reshape(len(excess), -1)
-    tone = np.maximum(flat.astype(np.float32) - _GROUND_TONE * 255, 0)
+    tone = flat.astype(np.float32)
+    tone -= np.float32(_GROUND_TONE * 255)
+    np.maximum(tone, 0, out=tone)
     means = tone @ zones.masks.T / room / 255
     inked = flat > ink_level
-    cover = np.count_nonzero(inked[:, zones.core.ravel()], axis=1) / room[:, 0]
+    cover = row_sums((inked & zones.core.ravel()).view(np.uint8)) / room[:, 0]
     spot, span, body = _spots(inked, zones, target_width)
     return Marks(
         core=means[:, 0].astype(np.float32),
@@ -124,18 +126,18 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
     some = np.flatnonzero(inside.any(axis=1))
     if len(some) == 0:
         return spot, span, body
-    # The windows' inner parts lie below each other in one picture, parted so that nothing joins across.
+    # The windows' inner parts lie beside each other in one picture, parted so that nothing joins across.
     rows, columns = zones.inner
     masks = _parted(_windows(inside[some], zones)[:, rows, columns])
-    pitch = masks.shape[1]
-    column = masks.reshape(-1, masks.shape[2])
     whole = _parted(_windows(inked[some], zones)[:, _grown(rows), _grown(columns)])
-    thick = eroded(whole.reshape(-1, whole.shape[2]), ones(3, 3)).reshape(whole.shape)
-    body[some] = _pixels(thick[:, 1:-1, 1:-1] & masks) / _pixels(masks)
+    pitch = masks.shape[1] // len(some)
+    thick = eroded(whole, ones(3, 3)).reshape(len(whole), len(some), -1)[1:-1, :, 1:-1]
+    thick = both(np.ascontiguousarray(thick).reshape(masks.shape), masks)
+    body[some] = _pixels(thick, pitch) / _pixels(masks, pitch)
     # Gaps that the printed outline tears into a stroke are bridged.
-    labels, stats = components(closed(column, ones(5, 5)))
-    areas = np.bincount(labels[column > 0], minlength=len(stats))[1:]
-    owners = some[stats[1:, 1] // pitch]
+    labels, stats = components(closed(masks, ones(5, 5)))
+    areas = np.bincount(labels[masks > 0], minlength=len(stats))[1:]
+    owners = some[stats[1:, 0] // pitch]
     np.maximum.at(spot, owners, areas.astype(np.float32))
     extents = np.hypot(*np.maximum(stats[1:, 2:4] - _EDGES_PX, 0).T) / target_width
     np.maximum.at(span, owners, extents.astype(np.float32))
@@ -147,15 +149,16 @@ def _windows(flat: NDArray[np.bool_], zones: Zones) -> Stack:
 
 
 def _parted(windows: Stack) -> Stack:
-    """Return the windows with empty ground round each."""
+    """Return the windows beside each other in one picture, with empty ground round each."""
     count, height, width = windows.shape
-    parted = np.zeros((count, height + 2 * _PARTED_PX, width + 2 * _PARTED_PX), np.uint8)
-    parted[:, _PARTED_PX:-_PARTED_PX, _PARTED_PX:-_PARTED_PX] = windows
-    return parted
+    parted = np.zeros((height + 2 * _PARTED_PX, count, width + 2 * _PARTED_PX), np.uint8)
+    parted[_PARTED_PX:-_PARTED_PX, :, _PARTED_PX:-_PARTED_PX] = windows.transpose(1, 0, 2)
+    return parted.reshape(len(parted), -1)
 
 
-def _pixels(masks: Stack) -> NDArray[np.intp]:
-    return np.count_nonzero(masks.reshape(len(masks), -1), axis=1)
+def _pixels(masks: Stack, pitch: int) -> NDArray[np.int64]:
+    """Return how many pixels of each window of the picture are set; windows are `pitch` wide."""
+    return column_sums(masks).reshape(-1, pitch).sum(axis=1)
 
 
 def _grown(part: slice) -> slice:

@@ -40,6 +40,8 @@ class Size:
     members: tuple[int, ...]
     room: NDArray[np.float32]
     """For each member, how much of core, ring and halo print leaves open (`open_pixels`)."""
+    paper: NDArray[np.intp]
+    """For each member, the flat indices of the paper's envelope under its window, row by row."""
     outlines: Outlines
 
 
@@ -107,8 +109,28 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
         )
         room = open_pixels(open_ground, width, height)
         outlines = outlines_of(print_ground, darkest_ground, width, height)
-        sizes.append(Size(width, height, tuple(indices), room, outlines))
+        paper = _paper_under(places, reference_of(style).ink.shape)
+        sizes.append(Size(width, height, tuple(indices), room, paper, outlines))
     return tuple(sizes)
+
+
+def _paper_under(places: Sequence[Place], shape: tuple[int, ...]) -> NDArray[np.intp]:
+    """Return where the envelope (a quarter of the ground's size) lies under each window.
+
+    Windows that the ground's edge cuts repeat their last row or column, so that all have one length.
+    """
+    quarter_rows, quarter_columns = (length // 4 for length in shape)
+    outer = [place.outer for place in places]
+    high = max(rows.stop // 4 + 1 - rows.start // 4 for rows, _ in outer)
+    wide = max(columns.stop // 4 + 1 - columns.start // 4 for _, columns in outer)
+    found = np.empty((len(outer), high, wide), np.intp)
+    for index, (rows, columns) in enumerate(outer):
+        last_row = min(rows.stop // 4, quarter_rows - 1)
+        last_column = min(columns.stop // 4, quarter_columns - 1)
+        y = np.minimum(np.arange(high) + rows.start // 4, last_row)
+        x = np.minimum(np.arange(wide) + columns.start // 4, last_column)
+        found[index] = y[:, None] * quarter_columns + x
+    return found.reshape(len(outer), -1)
 
 
 def stacked(ground: Grey, windows: Sequence[Place], target_width: float, target_height: float) -> Grey3:
