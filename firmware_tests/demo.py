@@ -270,6 +270,8 @@ def print_statement(
     say("statement", str(path))
     concluded = day.does("conclude", precinct, "--by", ANN, "--by", BOB)
     say("people", f"both officials signed: the precinct is {concluded['state']}")
+    told = day.does("forms", precinct, str(path.parent / f"forms-{precinct}"), "--by", ANN)
+    say("forms", f"{path.parent / f'forms-{precinct}'}: {len(told['forms'])} forms beside the statement")
     return wrong_statement(deck, printed)
 
 

@@ -9,11 +9,12 @@ import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from recount_host.act import Act, Person
+from recount_host.law.court import Court, admit_court
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.errors import BadEntry
 from recount_host.law.persons import parse_person
@@ -25,6 +26,9 @@ from recount_host.ledger.ledger import open_ledger
 from recount_host.order import OrderError, order_hash, order_of, order_text_of, parse_order, read_order_text
 from recount_host.signatures import Signed, read_signatures
 from recount_protocol.records import Record
+
+Reached = TypeVar("Reached")
+"""What an act leads to: a precinct, or the court's part."""
 
 
 def facts_from(
@@ -89,23 +93,38 @@ class Desk:
         return fold(self.facts(), precinct_id)
 
     def act(
-        self,
-        kind: str,
-        by: Sequence[Person],
-        make_body: Callable[[Facts], Mapping[str, Any]],
+        self, kind: str, by: Sequence[Person], make_body: Callable[[Facts], Mapping[str, Any]]
     ) -> PrecinctState:
-        """Append one act if the law admits it and return the precinct as it is then.
+        """Append one act of a precinct if the law admits it and return the precinct as it is then.
 
         Raises NotAllowed or BadEntry.
         """
+        return self._append(admit, kind, by, make_body)
+
+    def court_act(
+        self, kind: str, by: Sequence[Person], make_body: Callable[[Facts], Mapping[str, Any]]
+    ) -> Court:
+        """Append one act about all precincts at once if the law admits it and return the court's part then.
+
+        Raises NotAllowed or BadEntry.
+        """
+        return self._append(admit_court, kind, by, make_body)
+
+    def _append(
+        self,
+        admitted: Callable[[Facts, str, Sequence[Person], Mapping[str, Any]], Reached],
+        kind: str,
+        by: Sequence[Person],
+        make_body: Callable[[Facts], Mapping[str, Any]],
+    ) -> Reached:
         gaps, devices = self.ledger.gaps(), self.ledger.devices()
         names = {device.device: device.name for device in devices}
         with self.ledger.deciding() as turn:
             facts = facts_from(turn.acts(), turn.records(), gaps, names)
             body = make_body(facts)
-            state = admit(facts, kind, by, body)
+            reached = admitted(facts, kind, by, body)
             turn.append(kind, by, body)
-        return state
+        return reached
 
 
 @contextmanager

@@ -179,7 +179,8 @@ def _statements(facts: Facts, progress: Progress) -> tuple[list[Piece], list[str
 
 def statement_path(act: Act) -> str:
     """Return where the form stands that this act printed."""
-    return f"statements/{act.n:06d}-{act.body['precinct']}.pdf"
+    words = [act.body.get("precinct", "court"), *([act.body["form"]] if "form" in act.body else [])]
+    return f"statements/{act.n:06d}-{'-'.join(words)}.pdf"
 
 
 def _crops(ledger: Ledger) -> tuple[list[Piece], list[str]]:
@@ -261,6 +262,6 @@ records/                            what each device wrote, each record signed a
 early/                              records whose predecessors never came
 devices.json, refusals.json         the devices and their keys; what the host refused, and why
 programs/                           the contest programs by which sheets were judged
-statements/                         the printed statements
+statements/                         the printed statements and forms
 crops/                              the contest as the camera saw it, of each sheet judged
 """

@@ -12,7 +12,7 @@ A bundle is a folder or a tar of plain files, nothing compressed:
     records/DEVICE.chain    each record as written: 4 bytes of length, its bytes, 64 bytes of signature
     early/DEVICE.chain      records whose predecessors never came, in the same form: the proof of a gap
     programs/HASH.program   contest programs
-    statements/ACT-PRECINCT.pdf   the statement that act ACT printed
+    statements/ACT-PRECINCT.pdf   the statement that act ACT printed; ACT-PRECINCT-FORM.pdf another form
     crops/DEVICE/N.png      the contest as the camera saw it, of the sheet of record N
 
 Names are made of a few letters and digits by these patterns: no path from outside is ever opened.
@@ -71,7 +71,7 @@ PARTS: tuple[Part, ...] = (
     Part("program", re.compile(r"programs/(?P<hash>[0-9a-f]{64})\.program"), 65 * _MIB),
     Part(
         "statement",
-        re.compile(r"statements/(?P<act>[0-9]{6,15})-(?P<precinct>[A-Za-z0-9][A-Za-z0-9_.\-]{0,31})\.pdf"),
+        re.compile(r"statements/(?P<act>[0-9]{6,15})-(?P<precinct>[A-Za-z0-9][A-Za-z0-9_.\-]{0,63})\.pdf"),
         64 * _MIB,
     ),
     Part("crop", re.compile(r"crops/(?P<device>[0-9a-f]{16})/(?P<n>[0-9]{9,15})\.png"), MAX_CROP_BYTES),

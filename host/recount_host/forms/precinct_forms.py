@@ -1,0 +1,328 @@
+"""The forms of one precinct beside its statement, each built from the facts as they are.
+
+When each may be printed is the law's matter (law/printed_forms.py); here is only what stands on it. No box is
+left blank for somebody to write a figure into: every digit is printed (2005 and 2024 show why).
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from recount_host.act import Act, Person
+from recount_host.forms.blocks import (
+    Block,
+    Form,
+    by_words,
+    form_of,
+    heading,
+    label,
+    signatures,
+    table,
+    words,
+)
+from recount_host.law.challenges import GROUNDS, Segregated
+from recount_host.law.conclusion import answer_of
+from recount_host.law.counts import LETTERS
+from recount_host.law.court_words import PRECINCT_FORMS
+from recount_host.law.custody import CONTENTS
+from recount_host.law.disclosure import notices
+from recount_host.law.hand_count import NOT_VOTES, of_pile
+from recount_host.law.identities import MEANINGS
+from recount_host.law.notes import notes
+from recount_host.law.persons import in_words
+from recount_host.law.piles import PILES
+from recount_host.law.precinct import Facts, PrecinctState, fold
+from recount_host.law.printed_forms import check_may_print
+from recount_host.law.rulings import is_in_totals
+from recount_host.law.statement import SHORT_CODE_DIGITS, option_names, statement
+
+Build = Callable[[Facts, PrecinctState], Iterator[Block]]
+
+
+def precinct_form(facts: Facts, precinct_id: str, form: str) -> Form:
+    """Return a form of a precinct. Raises NotAllowed while it cannot be printed."""
+    state = fold(facts, precinct_id)
+    check_may_print(state, form)
+    title = PRECINCT_FORMS[form].partition(":")[0]
+    about = f"precinct {state.precinct.id} {state.precinct.name}"
+    return form_of(facts, title[0].upper() + title[1:], about, state.mode, tuple(BUILD[form](facts, state)))
+
+
+def _team(state: PrecinctState) -> list[str]:
+    """Return who signs: every official of the team, and one line for a side that has none yet."""
+    lines: list[str] = []
+    for side in state.order.sides:
+        own = [
+            f"{person.name}, {person.role}, for {side.name}"
+            for person in state.team
+            if person.side == side.key
+        ]
+        lines += own or [f"Recount official (name and signature), for {side.name}"]
+    return lines
+
+
+def _persons(by: Iterable[Person]) -> str:
+    return " and ".join(in_words(person) for person in by)
+
+
+def _acts(facts: Facts, state: PrecinctState, kind: str) -> list[Act]:
+    return [act for act in facts.acts if act.kind == kind and act.body["precinct"] == state.precinct.id]
+
+
+def _custody(facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    counted = state.agreeing_act is not None
+    received = {act.body["container"]: act for act in _acts(facts, state, "container_received")}
+    rows = [
+        (
+            container.name,
+            CONTENTS[container.holds],
+            f"{container.seal} {container.seal_was}".strip(),
+            _label(container.stated, counted=counted),
+            f"from {came.body['from']}, {came.utc}, by {by_words(came)}" if came else "not found",
+            by_words(container.opened) if container.opened else "not opened",
+        )
+        for container in state.containers
+        for came in (received.get(container.name),)
+    ]
+    yield table(("Container", "Holds", "Seal", "Label", "Taken in", "Opened by"), rows, "No container came.")
+    if not counted:
+        yield words("What the labels state is printed once all is counted: each number is counted blind.")
+    yield signatures("We saw these containers and seals as written down above.", _team(state))
+
+
+def _label(stated: int | None, *, counted: bool) -> str:
+    if not counted:
+        return "closed"
+    return "no number" if stated is None else str(stated)
+
+
+def _counts(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    rows = [
+        (entry.letter, LETTERS[entry.letter], entry.attempt, entry.value, in_words(entry.person), use)
+        for use, book in (("used", state.counts), *(("kept, not used", old) for old in state.dropped_counts))
+        for entry in book.entries
+    ]
+    columns = ("Of", "What", "Attempt", "Counted", "By", "Use")
+    yield words("Each number was counted by two persons of different sides, each alone and blind (D 2).")
+    yield table(columns, rows, "No number was counted.")
+    yield signatures("We counted these numbers as written down above.", _team(state))
+
+
+def _runs(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    contest = option_names(state)
+    for device, figures in state.figures_by_device.items():
+        yield heading(f"{state.name_of(device)}, device {device}")
+        run = next((run for run in state.runs if run.device == device), None)
+        if run is not None:
+            yield words(
+                f"Software {run.software}, firmware {run.firmware}, mode {run.mode}",
+                f"Contest program, SHA-256 {run.program.hex()}",
+            )
+        rows: list[tuple[str, int]] = [
+            ("C  sheets counted", figures.counted),
+            ("S  sheets set aside", figures.set_aside),
+            ("X  sheets not accepted", figures.not_accepted),
+            *((f"S because of {why}", n) for why, n in figures.set_aside_reasons.items()),
+            *((f"X because of {why}", n) for why, n in figures.not_accepted_reasons.items()),
+            *((f"Votes for {contest.get(key, key)}", n) for key, n in figures.votes.items()),
+        ]
+        yield table(("Reported by the device", "Number"), rows, "")
+    yield heading("Batches")
+    yield table(
+        ("Device", "Run", "Batch", "Fed", "Counts"),
+        [
+            (state.name_of(b.device), b.run, b.batch, b.fed, "void" if state.is_void(b) else "yes")
+            for b in (*state.standing_batches, *state.void_batches)
+        ],
+        "No batch was closed.",
+    )
+    if state.counts_whole_precinct:
+        yield words("D 2: all ballots of this precinct are counted by hand; nothing of this report counts.")
+
+
+def _set_aside(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    found = notices(state)
+    for pile in ("set_aside", "not_accepted"):
+        own = [notice for notice in found if notice.pile == pile]
+        yield heading(f"Sheets {pile.replace('_', ' ')}: {len(own)}")
+        yield table(
+            ("Device", "Batch", "Sheet", "Place in tray", "Why"),
+            [(n.device_name, n.batch, n.sheet, n.place, ", ".join(n.reasons)) for n in own],
+            "None.",
+        )
+    yield words(
+        "The place counts from the bottom of the tray of its batch.",
+        "What a mark means is decided by the officials by the standards in use (D 2), never by this list.",
+    )
+
+
+def _mismatch(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    yield words(
+        f"All ballots of precinct {state.precinct.id} cast on ballot scanner machines are set aside and "
+        "counted by hand (D 2). Nothing that a scanner reported is used."
+    )
+    if state.hand_count_order is not None:
+        order = state.hand_count_order
+        yield words(f"Decided by {by_words(order)} at {order.utc}: {order.body['reason']}")
+    else:
+        yield heading("What did not agree")
+        yield table(
+            ("No.", "Identity", "Figures", "Holds"),
+            [
+                (f.name, MEANINGS[f.name], "; ".join(str(e) for e in f.equations), "yes" if f.holds else "NO")
+                for f in state.findings
+            ],
+            "",
+        )
+        asked = max(verdict.attempt for verdict in state.verdicts)
+        yield words(
+            f"The numbers were counted in {asked} attempts; all values are kept (ballot-count slip).",
+            f"Figures first shown {state.shown.utc if state.shown else ''}.",
+        )
+    yield signatures("We have taken notice.", _team(state))
+
+
+def _tally(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    names = option_names(state) | dict(NOT_VOTES)
+    for pile, what in PILES.items():
+        passes = of_pile(state.passes, pile)
+        if not passes:
+            continue
+        outcomes = list(dict.fromkeys(outcome for entered in passes for outcome in entered.outcomes))
+        yield heading(f"{what[0].upper()}{what[1:]}")
+        yield table(
+            ("Outcome", *(f"Pass {n}" for n in range(1, len(passes) + 1))),
+            [
+                *(
+                    (_outcome(outcome, names), *(entered.outcomes.get(outcome, 0) for entered in passes))
+                    for outcome in outcomes
+                ),
+                ("All ballots", *(sum(entered.outcomes.values()) for entered in passes)),
+            ],
+            "",
+        )
+        yield words(
+            *(
+                f"Pass {n} by {_persons(entered.by)}; marks read by {entered.standards}"
+                for n, entered in enumerate(passes, 1)
+            )
+        )
+    yield words("The last two passes through each pile agree, and agree with the ballots in it.")
+    yield signatures("We counted these ballots by hand.", _team(state))
+
+
+def _outcome(outcome: str, names: Mapping[str, str]) -> str:
+    return " + ".join(names.get(part, part) for part in outcome.split("+"))
+
+
+def _challenges(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    yield words("The written statement of any one official brings a ballot before the court (E).")
+    for ballot in state.questioned:
+        yield heading(f"Tag {ballot.tag}, envelope {ballot.envelope}")
+        yield words(
+            f"From {_pile(ballot)}, counted as {ballot.counted_as.replace('_', ' ')}; "
+            + ("its vote is in the totals" if is_in_totals(ballot) else "in no total"),
+            f"Question: {ballot.question}",
+            f"Segregated by {_persons(ballot.by)}, {ballot.utc}",
+            _notice(state, ballot),
+        )
+        for stated in state.challenges:
+            if stated.tag == ballot.tag:
+                late = " AFTER THE CONCLUSION" if stated.after_conclusion else ""
+                gone = f"; withdrawn {stated.withdrawn}" if stated.withdrawn else ""
+                yield signatures(
+                    f"Statement {stated.number}{late}, {stated.utc}, {GROUNDS[stated.ground]}: "
+                    f"{stated.text}{gone}",
+                    [in_words(stated.person)],
+                )
+
+
+def _pile(ballot: Segregated) -> str:
+    return PILES.get(ballot.pile, "the ballots that a scanner accepted")
+
+
+def _notice(state: PrecinctState, ballot: Segregated) -> str:
+    if ballot.notice is None:
+        return ""
+    device, batch, sheet = ballot.notice
+    return f"Its notice is sheet {sheet} of batch {batch} of {state.name_of(device)}"
+
+
+def _labels(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    for ballot in state.questioned:
+        yield label(
+            f"Tag {ballot.tag}",
+            f"Envelope {ballot.envelope}: one questioned ballot, for the court (D 3, E)",
+            f"{state.order.locality}, precinct {state.precinct.id} {state.precinct.name}",
+            state.order.title,
+            f"From {_pile(ballot)}",
+            f"Segregated {ballot.utc} by {_persons(ballot.by)}",
+        )
+
+
+def _call(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    yield words("Every recount official was asked for questioned ballots before the conclusion (D 3).")
+    yield table(
+        ("Official", "Last answer"),
+        [(in_words(p), answer_of(p, state.answers) or "not asked yet") for p in state.team],
+        "Nobody counted yet.",
+    )
+    yield heading("Conclusion")
+    if state.concluded is None:
+        yield words("The precinct is not concluded.")
+        return
+    code = state.concluded.body["facts_sha256"].hex()[:SHORT_CODE_DIGITS]
+    yield words(
+        f"Concluded {state.concluded.utc}; the statement signed has the record code {code}.",
+        f"Signed by {by_words(state.concluded)}.",
+        "There is one recount of a precinct (D): no ballot is counted or segregated any more.",
+    )
+
+
+def _reseal(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    rows = [
+        (s.name, CONTENTS.get(s.holds, s.holds), s.seal, s.given_to, _persons(s.by)) for s in state.resealed
+    ]
+    yield table(("Container", "Holds", "New seal", "Given to", "Sealed by"), rows, "")
+    yield signatures("We sealed these containers and gave them into custody.", [*_team(state), "Received by"])
+
+
+def _submission(facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    said = statement(facts, state.precinct.id)
+    yield words(
+        f"Statement of the recount with the record code {said.short_code}, signed by all officials (E)."
+    )
+    yield heading("Whence the figures come")
+    yield table(("Stream", "Source"), [(line.stream, line.source) for line in said.sources], "")
+    yield heading("Questioned ballots submitted")
+    yield table(
+        ("Tag", "Envelope", "From", "Question", "Statements"),
+        [
+            (b.tag, b.envelope, _pile(b), b.question, sum(c.tag == b.tag for c in state.challenges))
+            for b in state.questioned
+        ],
+        "No ballot of this precinct is in question.",
+    )
+    yield heading("Validity questions of another kind")
+    yield words(*(notes(state).sentences or ("None.",)))
+    yield words(
+        *(f"Offered too late, not considered (F): {act.body['text']}, {act.utc}" for act in state.proffered)
+    )
+    yield heading("Seals")
+    seals = [(s.name, s.holds, s.seal, s.given_to) for s in state.resealed]
+    yield table(("Container", "Holds", "Seal", "Given to"), seals, "Nothing has been sealed again yet.")
+    yield signatures("Submitted to the court.", _team(state))
+
+
+BUILD: Mapping[str, Build] = {
+    "custody": _custody,
+    "counts": _counts,
+    "runs": _runs,
+    "set-aside": _set_aside,
+    "mismatch": _mismatch,
+    "tally": _tally,
+    "challenges": _challenges,
+    "labels": _labels,
+    "call": _call,
+    "reseal": _reseal,
+    "submission": _submission,
+}
+"""By the form's word in law/court_words.py."""
