@@ -48,6 +48,10 @@ bench: $(ENVIRONMENT)  ## time and memory of reading a sheet, written to docs/be
 soak-link: $(ENVIRONMENT)  ## a million records over a link that does its worst, each once and in order (SHARE=0.1: a tenth)
 	@$(BIN)/python -m protocol.tests.soak_link --share $(or $(SHARE),1)
 
+.PHONY: soak-power
+soak-power: $(ENVIRONMENT)  ## station, board and host killed at every sync and at random, the disk torn: nothing lost, nothing doubled
+	@$(BIN)/python -m firmware_tests.power --runs $(or $(RUNS),1200)
+
 .PHONY: fuzz
 fuzz: $(ENVIRONMENT)  ## every decoder against millions of inputs that were changed and signed anew (SHARE=0.1: a tenth)
 	@$(BIN)/python -m firmware_tests.fuzz --share $(or $(SHARE),1)

@@ -1,4 +1,4 @@
-"""A disk that loses power: what SQLite and Python write in a folder is recorded, and put together as after a cut.
+"""A disk that loses power: what is written in a folder is recorded, and put together as after a cut.
 
 In a process that records, SQLite's own file layer (a VFS, by ctypes in the very library that `sqlite3` uses)
 and Python's calls tell each write, each sync, and each entry of a folder that is made, renamed or removed, in
@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgpack
 
@@ -39,6 +39,8 @@ class Step(NamedTuple):
     """Of a write; the new length of a truncated file."""
     content: bytes = b""
     """What was written; of `whole`, all that the file holds, synced. Of a rename, the new path."""
+    by: str = ""
+    """The program that did it, as it called itself."""
 
 
 SYNCS = ("sync", "whole", "sync_folder")
@@ -277,16 +279,19 @@ class Recorder:
     def __init__(self, logs: Sequence[DiskLog]) -> None:
         self._roots = [str(log.folder.resolve()) for log in logs]
         self._descriptors = [os.open(log.path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC) for log in logs]
+        self.name = ""
+        """What this program calls itself."""
         self._at = 0
         self._counts: frozenset[str] = frozenset()
         self._act: Callable[[], None] = lambda: None
         self._before = False
-        self._seen = 0
+        self.seen = 0
+        """So many steps of the kinds that count came, since it was armed."""
 
     def arm(self, at: int, counts: Sequence[str], act: Callable[[], None], *, before: bool) -> None:
         """Have `act` done before or after the `at`-th step, from now on, of the kinds in `counts`."""
         self._at, self._counts, self._act, self._before = at, frozenset(counts), act, before
-        self._seen = 0
+        self.seen = 0
 
     def find(self, path: object) -> Place | None:
         """Return where a path lies; None where that is in no recorded folder."""
@@ -303,15 +308,15 @@ class Recorder:
     def coming(self, what: str) -> None:
         """Hear that a step is about to be taken."""
         if what in self._counts:
-            self._seen += 1
-            if self._before and self._seen == self._at:
+            self.seen += 1
+            if self._before and self.seen == self._at:
                 self._act()
 
     def done(self, place: Place, what: str, offset: int = 0, content: bytes = b"") -> None:
         """Write down a step that was taken."""
-        packed: bytes = msgpack.packb([what, place.path, offset, content])
+        packed = cast("bytes", msgpack.packb([what, place.path, offset, content, self.name]))
         os.write(self._descriptors[place.log], _LENGTH.pack(len(packed)) + packed)
-        if what in self._counts and not self._before and self._seen == self._at:
+        if what in self._counts and not self._before and self.seen == self._at:
             self._act()
 
 
@@ -332,7 +337,7 @@ def _record_python(recorder: Recorder) -> None:
 
     def recorded_fsync(descriptor: int) -> None:
         own = f"/proc/self/fd/{descriptor}"
-        place = recorder.find(os.readlink(own))
+        place = recorder.find(Path(own).readlink())
         if place is None:
             fsync(descriptor)
             return

@@ -10,7 +10,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +27,32 @@ from recount_host.ledger.ledger import open_ledger
 from recount_protocol.fates import BINS, COUNTED
 from recount_protocol.records import Record
 
-STATION, BOARD, DEVICE, HOST, ROOM = "station", "board", "device", "host", "room"
+STATION, BOARD, DEVICE, HOST, ROOM, LAPTOP = "station", "board", "device", "host", "room", "laptop"
+PEOPLE = "people"
+"""Whose steps the commands are that people type at the host's laptop."""
 VICTIMS = {
     STATION: "the station's process",
     BOARD: "the feeder board",
     DEVICE: "the device: station and board",
     HOST: "the host",
     ROOM: "device and host at once",
+    LAPTOP: "the host, and the command that an official has just entered",
 }
 KEPT, CUT = "kept", "cut"
 STORAGES = {KEPT: "all that was written is kept", CUT: "what was not synced is dropped or torn"}
 CHANGES = ("write", "truncate", "remove", "rename")
-LOOK_S = 0.01
+HIT = {
+    STATION: (STATION,),
+    BOARD: (),
+    DEVICE: (STATION,),
+    HOST: (HOST,),
+    ROOM: (STATION, HOST),
+    LAPTOP: (HOST,),
+}
+"""Whose disk loses power with it."""
+LOOK_S = 0.02
+FOLD_S = 0.1
+"""How often the ledger is looked at."""
 RUN_LIMIT_S = 90.0
 HANDS_US = 500_000
 """How soon the officials' hands are in the path, on the world's clock."""
@@ -53,16 +68,20 @@ class Cut:
     storage: str
     loss: Loss
     by: str
-    """Whose step it is at: station or host; "" for a moment of the world's clock."""
+    """Whose step it is at: station, host or people; "" for a moment of the world's clock."""
     counts: tuple[str, ...] = ()
     at: int = 0
     """Which of the steps in `counts`, or the microsecond."""
     before: bool = False
 
     def __str__(self) -> str:
-        when = f"at {self.at / 1e6:.3f} s" if not self.by else (
-            f"{'before' if self.before else 'after'} {'sync' if self.counts == SYNCS else 'write'} "
-            f"{self.at} of the {self.by}"
+        when = (
+            f"at {self.at / 1e6:.3f} s"
+            if not self.by
+            else (
+                f"{'before' if self.before else 'after'} {'sync' if self.counts == SYNCS else 'write'} "
+                f"{self.at} of the {self.by}"
+            )
         )
         lost = "" if self.storage == KEPT else f", not synced: {self.loss.value}"
         return f"{self.victim} killed {when}{lost}"
@@ -100,13 +119,15 @@ class Run:
 
     def __init__(self, plan: Plan, folder: Path, template: Template) -> None:
         self.plan = plan
-        self.chance = random.Random(plan.seed)  # noqa: S311  a test's dice
+        self.chance = random.Random(plan.seed)
         self.stack = Stack(folder, template)
+        self.command = Forked("command", folder / "command.log")
         self._board_killed = folder / "board.killed"
         self.disks = {STATION: DiskLog(self.stack.device_folder), HOST: DiskLog(self.stack.host_folder)}
         for disk in self.disks.values():
             disk.begin()
         self.recorder: Recorder = record([self.disks[STATION], self.disks[HOST]])
+        self.recorder.name = PEOPLE
         self.left = list(plan.cuts)
         self.result = Result()
 
@@ -119,7 +140,7 @@ class Run:
                 self._await_host()
                 self._start_station()
                 self._until(self._is_scanned, began + RUN_LIMIT_S)
-                self._until(self._is_told, began + RUN_LIMIT_S)
+                self._until(self._is_told, began + RUN_LIMIT_S, FOLD_S)
                 self._reconcile()
                 self._check()
                 self._count_steps()
@@ -139,23 +160,29 @@ class Run:
     def _arm(self, by: str) -> Callable[[], None]:
         """Return what a program does first: have the next cut happen at its step."""
         cut = self.left[0] if self.left else None
-        if cut is None or cut.by != by:
-            return lambda: None
-        victims = self._victims(cut)
 
         def kill() -> None:
-            for kill_one in victims:
+            for kill_one in self._victims(cut) if cut else ():
                 kill_one()
 
-        return lambda: self.recorder.arm(cut.at, cut.counts, kill, before=cut.before)
+        def begin() -> None:
+            self.recorder.name = by
+            if cut is not None and cut.by == by:
+                self.recorder.arm(cut.at, cut.counts, kill, before=cut.before)
+
+        return begin
 
     def _victims(self, cut: Cut) -> list[Callable[[], None]]:
         """Return what ends each part that the cut hits: the board first, the killing process itself last."""
         stack = self.stack
         board = [stack.kill_board, self._board_killed.touch] if cut.victim in (BOARD, DEVICE, ROOM) else []
-        others: list[Forked] = {STATION: [stack.station], DEVICE: [stack.station], HOST: [stack.host]}.get(
-            cut.victim, [stack.host, stack.station] if cut.victim == ROOM else []
-        )
+        others: Sequence[Forked] = {
+            STATION: (stack.station,),
+            DEVICE: (stack.station,),
+            HOST: (stack.host,),
+            ROOM: (stack.host, stack.station),
+            LAPTOP: (stack.host, self.command),
+        }.get(cut.victim, ())
         return [*board, *(process.kill_from_anywhere for process in others)]
 
     def _await_host(self) -> None:
@@ -178,7 +205,9 @@ class Run:
             self.stack.check()
             return
         cut = self.left[0]
-        if not cut.by and self.stack.people.now_us() >= cut.at:
+        if cut.by == PEOPLE:
+            self.stack.check()
+        elif not cut.by and self.stack.people.now_us() >= cut.at:
             for kill in self._victims(cut):
                 kill()
             self._after_cut()
@@ -192,7 +221,7 @@ class Run:
         """Make of the disks what the cut left of them, and start again what was killed."""
         cut = self.left.pop(0)
         self.result.happened += 1
-        hit = {STATION: (STATION,), DEVICE: (STATION,), HOST: (HOST,), ROOM: (STATION, HOST)}.get(cut.victim, ())
+        hit = HIT[cut.victim]
         for name in hit:
             (self.stack.station if name == STATION else self.stack.host).kill()
             if cut.storage == CUT:
@@ -206,15 +235,16 @@ class Run:
 
     # The day.
 
-    def _until(self, done: Callable[[], bool], end_s: float) -> None:
+    def _until(self, done: Callable[[], bool], end_s: float, look_s: float = LOOK_S) -> None:
         while not done():
             self._look_for_cut()
             self._settle_doubt()
             if time.monotonic() > end_s:
                 shown = self.stack.people.shown()
                 where = {pile: ids for pile, ids in self.stack.people.positions().items() if ids}
-                raise DayError(f"no end: the panel shows {shown.get('key')}: {shown.get('text')}; paper {where}")
-            time.sleep(LOOK_S)
+                said = f"{shown.get('key')}: {shown.get('text')}"
+                raise DayError(f"no end: the panel shows {said}; paper {where}")
+            time.sleep(look_s)
 
     def _is_scanned(self) -> bool:
         if self.stack.people.shown().get("key") not in ("press_start", "idle"):
@@ -281,22 +311,52 @@ class Run:
         with open_ledger(self.stack.host_folder) as ledger:
             return ledger.records()
 
+    def _does(self, *words: str) -> str:
+        """Let people enter a command; where a cut comes at one of its steps, they enter it again."""
+        if not self._next_is_by(PEOPLE):
+            return self.stack.does(*words)
+        acts = self._acts()
+        cut, answer = self.left[0], self.stack.folder / "answer"
+        begin = self._arm(PEOPLE)
+
+        def enter() -> None:
+            begin()
+            printed = self.stack.does(*words)
+            answer.write_text(json.dumps([self.recorder.seen, printed]), encoding="utf-8")
+
+        self.command.start(enter)
+        if self.command.wait():
+            seen, printed = json.loads(answer.read_text(encoding="utf-8"))
+            self.left[0] = replace(cut, at=cut.at - seen)
+            return printed
+        self._after_cut()
+        try:
+            return self.stack.does(*words)
+        except DayError:
+            if self._acts() == acts:
+                raise
+            return "{}"  # it had been taken: the answer alone was lost
+
+    def _acts(self) -> int:
+        with open_ledger(self.stack.host_folder) as ledger:
+            return len(ledger.acts())
+
     def _reconcile(self) -> None:
-        does = self.stack.does
+        does = self._does
         does("finish-scanning", PRECINCT, "--by", COORDINATOR)
         piles = truth(self.stack.people.positions())
         for letter, pile in zip("csx", BINS, strict=True):
             for person in (ANN, BOB):
                 does("count", "enter", PRECINCT, letter, str(len(piles[pile])), "--by", person)
         told = json.loads(does("reconcile", PRECINCT, "--by", COORDINATOR, "--json"))
-        if not all(told["identities"].values()):
+        if not all(told.get("identities", {}).values()):
             self.result.wrong.append(f"identities {told['identities']}")
 
     # The record against the paper.
 
     def _check(self) -> None:
         piles = truth(self.stack.people.positions())
-        if sorted(sum(piles.values(), [])) != list(range(len(PAPERS))):
+        if sorted(chain(*piles.values())) != list(range(len(PAPERS))):
             self.result.wrong.append(f"the paper lies {piles}")
         told = json.loads(self.stack.does("figures", PRECINCT, "--by", COORDINATOR, "--json"))["figures"]
         votes = dict(Counter(choice for paper in piles[COUNTED] for choice in PAPERS[paper].choices))
@@ -332,10 +392,11 @@ class Run:
             self.result.doubled += (on_record[pile] - there).total()
 
     def _count_steps(self) -> None:
-        for name, disk in self.disks.items():
-            kinds = Counter(step.what for step in disk.steps())
-            self.result.steps[f"{name} syncs"] = sum(kinds[what] for what in SYNCS)
-            self.result.steps[f"{name} changes"] = sum(kinds[what] for what in CHANGES)
+        steps = [step for disk in self.disks.values() for step in disk.steps()]
+        for by in (STATION, HOST, PEOPLE):
+            for name, kinds in (("syncs", SYNCS), ("changes", CHANGES)):
+                mine = [step for step in steps if step.by == by and step.what in kinds]
+                self.result.steps[f"{by} {name}"] = len(mine)
 
 
 def _paper_in(png: bytes) -> int:

@@ -1,8 +1,8 @@
-"""A precinct small enough to be recounted a thousand times, on the real programs, forked from one warm process.
+"""A precinct small enough to be recounted a thousand times: the real programs, forked from one warm process.
 
-World with its board, station and host are processes of their own, each a fork that does what the command does:
-so a SIGKILL is real, and a start costs no import. Of the product one part is replaced, at its seam: the reader.
-A sheet's picture is one grey level, which names the paper; what is read from paper is not the question here.
+World with its board, station and host are processes of their own, each a fork that does what the command
+does: so a SIGKILL is real, and a start costs no import. Of the product one part is replaced, at its seam: the
+reader. A sheet's picture is one grey level, which names the paper: what is read of it is not the question.
 """
 
 import argparse
@@ -11,11 +11,13 @@ import ctypes
 import os
 import shutil
 import signal
+import sys
 import time
 import traceback
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import cv2
 import numpy as np
@@ -38,13 +40,14 @@ from recount_device.simulator import connect
 from recount_device.software import software_hash
 from recount_host import serve as host_serve
 from recount_host.act import Person
+from recount_host.cli import find_command, implementation
 from recount_host.commands.desk import adopt_order
 from recount_host.host_key import open_host_key
 from recount_host.law.enrolment import ENROLLED, enrolment_body
 from recount_host.ledger.ledger import LEDGER_FILE, Ledger
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 from recount_world.board_process import BoardProcess
-from recount_world.client import WorldClient, control
+from recount_world.client import Positions, WorldClient, control
 from recount_world.errors import WorldGone
 from recount_world.script import read_script
 from recount_world.server import serve as serve_world
@@ -167,6 +170,15 @@ class Template:
         )  # fmt: skip
 
 
+COMMANDS_OF_THE_DAY = ("doubt list", "doubt settle", "finish-scanning", "count enter", "reconcile", "figures")
+
+
+def import_commands() -> None:
+    """Import what people's commands need, before anything is forked."""
+    for words in COMMANDS_OF_THE_DAY:
+        implementation(find_command(words.split()))
+
+
 def host(*words: str) -> str:
     """Run a command of the host in this process and return what it printed; raises DayError."""
     code, out, err = run_host(words)
@@ -200,6 +212,12 @@ class Forked:
                 self.pid = 0
         return not self.pid
 
+    def wait(self) -> bool:
+        """Wait for its end; return whether it did its job."""
+        _, status = os.waitpid(self.pid, 0)
+        self.pid = 0
+        return status == 0
+
     def kill(self) -> None:
         """End it by SIGKILL."""
         if self.pid and not self.ended():
@@ -208,24 +226,32 @@ class Forked:
             self.pid = 0
 
     def kill_from_anywhere(self) -> None:
-        """Send SIGKILL, from this process or a fork of it, or from the program itself; `ended` tells the end."""
+        """Send SIGKILL from any process of this run, the program itself included; `ended` tells the end."""
         if self.pid or self.is_me:
             os.kill(self.pid or os.getpid(), signal.SIGKILL)
 
     def tail(self, lines: int = 12) -> str:
         """Return the end of its log."""
-        return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+        return (
+            "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:]) if self.log.exists() else ""
+        )
+
+
+def die_with(parent: int) -> None:
+    """Have this process end by SIGKILL when the one that forked it ends."""
+    ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(70)
 
 
 def _be_a_process(parent: int, log: Path, job: Callable[[], object]) -> None:
     code = 70
     try:
-        ctypes.CDLL(None).prctl(PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:
-            os._exit(code)
+        die_with(parent)
         out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         os.dup2(out, 1)
         os.dup2(out, 2)
+        sys.stdout, sys.stderr = os.fdopen(1, "w", buffering=1), os.fdopen(2, "w", buffering=1)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         job()
         code = 0
@@ -264,12 +290,14 @@ class Stack:
             for n, paper in enumerate(PAPERS)
             if paper.jams_at_mm
         ]
-        (self.folder / "WORLD.toml").write_text(toml_lines(settings) + "".join(sheets + jams), encoding="utf-8")
+        (self.folder / "WORLD.toml").write_text(
+            toml_lines(settings) + "".join(sheets + jams), encoding="utf-8"
+        )
         parts = dict.fromkeys(("feeder", "camera", "panel"), f"simulated:{socket}")
         own = {"name": TABLE, "folder": str(self.device_folder), "host": f"tcp://127.0.0.1:{self.port}"}
         (self.folder / "DEVICE.toml").write_text(toml_lines({**own, **parts}), encoding="utf-8")
 
-    def __enter__(self) -> "Stack":
+    def __enter__(self) -> Self:
         self.world.start(self._run_world)
         end_s = time.monotonic() + 20
         while self.control is None:
@@ -353,6 +381,8 @@ def keep_software() -> None:
     device_run.software_hash = lambda: software
 
 
-def truth(positions: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+def truth(positions: Positions) -> dict[str, list[int]]:
     """Return the papers that lie in each pile."""
-    return {pile: sorted(map(int, positions[pile])) for pile in (COUNTED, SET_ASIDE, NOT_ACCEPTED)}
+    piles = {COUNTED: positions["counted"], SET_ASIDE: positions["set_aside"]}
+    piles[NOT_ACCEPTED] = positions["not_accepted"]
+    return {pile: sorted(map(int, papers)) for pile, papers in piles.items()}

@@ -1,4 +1,4 @@
-"""Files that are whole or absent after a power cut: written beside, forced to disk, renamed."""
+"""Files that are whole or absent after a power cut, and folders that stay."""
 
 import os
 from pathlib import Path
@@ -11,6 +11,16 @@ def force_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def make_folder(folder: Path, *, mode: int = 0o777) -> None:
+    """Make a folder, and those above it, to stay after a power cut; one that is there stays as it is."""
+    if folder.is_dir():
+        return
+    if not folder.parent.is_dir():
+        make_folder(folder.parent, mode=mode)
+    folder.mkdir(mode=mode, exist_ok=True)
+    force_folder(folder.parent)
 
 
 def write_durably(path: Path, content: bytes, *, mode: int = 0o644) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from recount_device.config import read_config
 from recount_device.errors import OperatorError
 from recount_device.host_pin import HostPin
-from recount_device.run import make_folder
+from recount_device.run import make_own_folder
 from recount_protocol.errors import WordsError
 from recount_protocol.key_words import read_words
 
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         words = read_words(" ".join(args.words))
     except WordsError as error:
         raise OperatorError(str(error)) from None
-    make_folder(config.folder)
+    make_own_folder(config.folder)
     pin.pin(words)
     print(f"{config.name} obeys the host {words}, and no other")
     return 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from recount_classifier.errors import ProgramError
 from recount_classifier.program import MAX_PROGRAM_BYTES, Program, read_program
-from recount_device.durable import write_durably
+from recount_device.durable import make_folder, write_durably
 from recount_device.errors import OperatorError
 
 __all__ = ["MAX_PROGRAM_BYTES", "ProgramStore"]
@@ -15,7 +15,7 @@ class ProgramStore:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "programs"
-        self._folder.mkdir(exist_ok=True)
+        make_folder(self._folder)
 
     def _path(self, program_hash: bytes) -> Path:
         return self._folder / f"{program_hash.hex()}.program"

@@ -20,6 +20,7 @@ from typing import Protocol
 from recount_device.camera import Camera
 from recount_device.clock import Clock, MonotonicClock
 from recount_device.config import Config, read_config
+from recount_device.durable import make_folder
 from recount_device.errors import OperatorError
 from recount_device.feeder_link import FeederLink, new_boot_id
 from recount_device.firmware_release import released_hash
@@ -163,10 +164,10 @@ def _real_parts(config: Config, reading: ReadingProcess, stack: ExitStack) -> Pa
     return Parts(clock, camera, reading, panel, lambda: find_port(config.feeder.removeprefix("serial:")))
 
 
-def make_folder(folder: Path) -> None:
+def make_own_folder(folder: Path) -> None:
     """Make the device's folder, readable by its owner only; raises OperatorError where that cannot be."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder, mode=0o700)
     except OSError as error:
         raise OperatorError(f"cannot make the folder {folder}: {error.strerror}") from None
 
@@ -195,7 +196,7 @@ def run_device(
     config: Config, *, as_json: bool, open_: Callable[[Config], AbstractContextManager[Parts]] = open_parts
 ) -> None:
     """Run the device until a signal tells it to stop; `open_` opens its parts."""
-    make_folder(config.folder)
+    make_own_folder(config.folder)
     identity = open_identity(config.folder)
     signals = _Signals()
     with ExitStack() as stack:

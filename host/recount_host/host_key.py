@@ -11,6 +11,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from recount_host.durable import force_folder
 from recount_host.errors import OperatorError
 from recount_protocol.errors import KeyFileError
 from recount_protocol.key_files import read_key, write_certificate, write_key
@@ -77,6 +78,7 @@ def _make(path: Path) -> None:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(path)
+        force_folder(path.parent)  # another key after a power cut would be another host to every device
     except OSError as error:
         raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DatabaseError, OperationalError
 
+from recount_host.durable import force_folder, make_private_folder
 from recount_host.ledger.errors import LedgerBusy, LedgerDamaged, LedgerMissing
 from recount_host.ledger.schema import APPLICATION_ID, SCHEMA_VERSION, metadata, triggers
 
@@ -54,11 +55,12 @@ def open_engine(path: Path, *, create: bool) -> Engine:
 def _make_private(path: Path) -> None:
     """Make the file, and its folder where there is none: it holds figures that nobody may look up early."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
     except OSError as error:
         raise LedgerBusy(f"the folder {path.parent} cannot be made: {error.strerror}") from error
     try:
         path.touch(mode=0o600)
+        force_folder(path.parent)
     except OSError as error:
         raise LedgerBusy(f"the ledger {path} cannot be made: {error.strerror}") from error
 
