@@ -65,7 +65,10 @@ TWELVE_SHEETS = (
 
 
 def order_text(
-    precincts: Sequence[str] = ("101",), vote_for: int = 1, stack_counted: str = "before_reconciling"
+    precincts: Sequence[str] = ("101",),
+    vote_for: int = 1,
+    stack_counted: str = "before_reconciling",
+    options: Sequence[tuple[str, str, bool]] = OPTIONS,
 ) -> str:
     """Return an order profile for these precincts."""
     lines = [
@@ -75,7 +78,7 @@ def order_text(
         f"vote_for = {vote_for}",
         f'stack_counted = "{stack_counted}"',
     ]
-    for key, name, _ in OPTIONS[:2]:
+    for key, name, _ in options[:2]:
         lines += ["[[side]]", f'key = "{key}"', f'name = "{name}"']
     for precinct in precincts:
         lines += ["[[precinct]]", f'id = "{precinct}"', f'name = "Precinct {precinct}"']
@@ -256,8 +259,9 @@ class Day:
         program: bool = True,
         order: str = "",
         stack_counted: str = "before_reconciling",
+        options: Sequence[tuple[str, str, bool]] = OPTIONS,
     ) -> None:
-        text = order + order_text(precincts, vote_for, stack_counted)
+        text = order + order_text(precincts, vote_for, stack_counted, options)
         self.order: Order = parse_order(text)
         self.acts: list[Act] = []
         self.devices: dict[str, Device] = {}
@@ -266,7 +270,7 @@ class Day:
         self._seen: tuple[tuple[object, ...], PrecinctState] | None = None
         self.append("order_set", (CLERK,), order_body(text))
         if program:
-            self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for))
+            self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for, options))
 
     def append(self, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> Act:
         """Append an act without asking the law whether it is allowed now."""
@@ -471,7 +475,9 @@ def order_body(text: str) -> dict[str, Any]:
     return {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": []}
 
 
-def program_body(program: bytes, vote_for: int = 1) -> dict[str, Any]:
+def program_body(
+    program: bytes, vote_for: int = 1, options: Sequence[tuple[str, str, bool]] = OPTIONS
+) -> dict[str, Any]:
     """Return the body of `program_added` for a program of this contest."""
     return {
         "program": program,
@@ -479,7 +485,7 @@ def program_body(program: bytes, vote_for: int = 1) -> dict[str, Any]:
         "title": "Governor",
         "vote_for": vote_for,
         "options": [
-            {"key": key, "name": name, "write_in": write_in} for key, name, write_in in (*OPTIONS, WRITE_IN)
+            {"key": key, "name": name, "write_in": write_in} for key, name, write_in in (*options, WRITE_IN)
         ],
     }
 

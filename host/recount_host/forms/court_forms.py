@@ -130,8 +130,8 @@ def _certification(facts: Facts, _court: Court) -> Iterator[Block]:
     yield table(
         ("Precinct", "Name", "Record code", *(p.name for p in draft.totals)),
         [
-            (line.id, line.name, line.code, *(party.total for party in line.parties))
-            for line in draft.precincts
+            *((line.id, line.name, line.code, *(p.total for p in line.parties)) for line in draft.precincts),
+            ("all", draft.locality, "", *(p.total for p in draft.totals)),
         ],
         "",
     )
