@@ -2,6 +2,7 @@
 
 * ClassifierError
   - ProgramError: the bytes are no contest program, or no longer the one that was built
+  - PictureError: what should be read is no grey picture of a sheet
   - BlankError: no program can be built from this blank and these numbers; the sentence says which and why
 """
 
@@ -16,3 +17,7 @@ class ProgramError(ClassifierError):
 
 class BlankError(ClassifierError):
     """A blank ballot or its numbers from which no safe program can be built: correct the spec."""
+
+
+class PictureError(ClassifierError):
+    """An array that is no grey picture of a sheet: the caller's mistake, not the sheet's."""

@@ -17,6 +17,11 @@ from recount_classifier.program import Style
 from recount_classifier.pyramid import Grey
 from recount_classifier.registration import TERMS, Registration, SheetMap
 
+SMALLEST_CROP_PX = 16
+"""Sides that the picture of a contest has at least."""
+JUDGED_GATES = ("residual_px", "print_missing", "labels_covered")
+"""Gates that a verdict depends on: evidence without them is judged by no one."""
+
 
 class EvidenceError(ClassifierError):
     """Stored fields that are no evidence."""
@@ -58,6 +63,14 @@ class Evidence:
             raise EvidenceError("a registration or a gate of this evidence is no finite number")
         if any(len(registration) != 2 * TERMS for registration in both):
             raise EvidenceError(f"a registration has {2 * TERMS} numbers")
+        missing = [gate for gate in JUDGED_GATES if gate not in gates]
+        if missing:
+            raise EvidenceError(f"this evidence has no gate {missing[0]}, which the verdict depends on")
+        if crop.ndim != 2 or crop.dtype != np.uint8 or min(crop.shape) < SMALLEST_CROP_PX:
+            raise EvidenceError(
+                f"the crop of this evidence is no grey picture of {SMALLEST_CROP_PX} x {SMALLEST_CROP_PX} "
+                f"pixels or more ({crop.shape} of {crop.dtype})"
+            )
         return evidence
 
 

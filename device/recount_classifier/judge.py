@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,17 @@ from recount_classifier.ground import (
 from recount_classifier.lines import Lines, erase, find_lines, meeting
 from recount_classifier.marks import Marks, measure
 from recount_classifier.outlines import against_usual, measure_outlines
-from recount_classifier.places import PRINT_SLACK, Places, places_of, stacked
+from recount_classifier.places import (
+    BESIDE_PRINT,
+    IN_BOX,
+    IN_WORDS,
+    IN_WRITING,
+    KINDS,
+    PRINT_SLACK,
+    Places,
+    places_of,
+    stacked,
+)
 from recount_classifier.program import WORKING_DPI, Program, Style
 from recount_classifier.raster import (
     Grey,
@@ -36,7 +47,7 @@ from recount_classifier.raster import (
 )
 from recount_classifier.reasons import fate_of, reasons_of
 from recount_classifier.registration import Registration, SheetMap
-from recount_classifier.strokes import Strokes, find_strokes
+from recount_classifier.strokes import Spread, Strokes, find_strokes, spread
 from recount_classifier.thresholds import Thresholds
 from recount_protocol.fates import COUNTED
 
@@ -82,14 +93,16 @@ def judge(evidence: Evidence, program: Program) -> Verdict:
     """
     style = program.styles_by_id[evidence.style_id]
     limits = program.thresholds
+    seen = [see(evidence, registration, style, limits) for registration in evidence.registrations]
     measured = tuple(
-        _measure(evidence, registration, style, program) for registration in evidence.registrations
+        Measured(targets, box, decide(targets, box, style, program))
+        for targets, box in zip(*_measure(seen, evidence, style, limits), strict=True)
     )
     apart = disagreement(evidence.registrations, style)
     first, second = (m.decision for m in measured)
     reasons = [*first.reasons, *second.reasons]
     differ = first.states != second.states or first.choices != second.choices
-    crooked = evidence.gates.get("residual_px", 0.0) >= limits.residual_px
+    crooked = evidence.gates["residual_px"] >= limits.residual_px
     if differ or crooked or apart >= limits.disagreement_px:
         reasons.append("registration_disagrees")
     reasons += deck_mark_reasons(evidence.gates, limits)
@@ -146,14 +159,16 @@ def _ink_level(limits: Thresholds) -> int:
     return round(limits.ink * 255)
 
 
-def _measure(evidence: Evidence, registration: Registration, style: Style, program: Program) -> Measured:
-    """Measure the contest through one registration, and decide."""
-    limits = program.thresholds
-    places = places_of(style)
-    seen = see(evidence, registration, style, limits)
-    targets = measure_targets(seen, style, limits)
-    box = _box(style, places, seen.strokes, seen.present, evidence, limits)
-    return Measured(targets, box, decide(targets, box, style, program))
+def _measure(
+    seen: Sequence[Seen], evidence: Evidence, style: Style, limits: Thresholds
+) -> tuple[list[tuple[TargetMeasure, ...]], list[BoxMeasure]]:
+    """Return what each registration's targets and box bear.
+
+    The registrations are measured in one go, which costs little more than one of them; nothing of one is used
+    for another.
+    """
+    strokes = _spread(seen, style)
+    return _targets(seen, strokes, style, limits), _boxes(seen, strokes, evidence, style, limits)
 
 
 def _lean(registration: Registration, style: Style) -> float:
@@ -162,25 +177,64 @@ def _lean(registration: Registration, style: Style) -> float:
     return -b / a if abs(a) >= abs(b) else -d / c
 
 
-def measure_targets(seen: Seen, style: Style, limits: Thresholds) -> tuple[TargetMeasure, ...]:
-    """Return what each of the style's targets bears."""
-    places = places_of(style)
-    marks = _marks(seen.excess, places, _ink_level(limits))
-    steps = _paper_steps(seen.envelope, seen.usual, seen.black, places)
-    outlines = _outlines(seen.present, places)
-    return _targets(style, places, marks, seen.strokes, seen.lines, steps, outlines)
+def measure_targets(
+    seen: Sequence[Seen], style: Style, limits: Thresholds
+) -> list[tuple[TargetMeasure, ...]]:
+    """Return what each of the style's targets bears, as each registration showed it."""
+    return _targets(seen, _spread(seen, style), style, limits)
 
 
-def _marks(excess: Grey, places: Places, ink_level: int) -> Marks:
-    """Return the marks of the targets; targets of one size are measured as one stack."""
-    count = len(places.windows)
-    result = Marks(*(np.zeros(count, np.float32) for _ in Marks.__slots__))
+def _spread(seen: Sequence[Seen], style: Style) -> Spread:
+    places, zones = places_of(style), 2 * len(style.targets)
+    return spread([one.strokes for one in seen], places.zones, zones, places.kinds, len(KINDS))
+
+
+def _targets(
+    seen: Sequence[Seen], strokes: Spread, style: Style, limits: Thresholds
+) -> list[tuple[TargetMeasure, ...]]:
+    """Return what each of the style's targets bears, as each registration showed it."""
+    places, count = places_of(style), len(style.targets)
+    x0, y0, right, bottom = style.reference_box
+    corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
+    left, top, width, height = corners.T
+    x, y = left + (width - 1) / 2, top + (height - 1) / 2
+    marks = _marks([one.excess for one in seen], places, _ink_level(limits))
+    in_targets = strokes.in_zones[:, :, :count]
+    mine = in_targets >= _TOUCH_PX
+    owners = mine.sum(axis=2)[:, :, None]
+    totals = (strokes.ink[:, :, None] * mine).sum(axis=1)
+    inside = np.where(totals > 0, (in_targets * mine).sum(axis=1) / np.maximum(totals, 1), 1.0)
+    shared = (mine & (owners > 1)).any(axis=1)
+    crowded_mm2 = (strokes.in_zones[:, :, count:] * (owners == 0)).sum(axis=1) * MM2
+    encircled = _encircled(corners, strokes, mine)
+    spots = marks.spot_px / (width * height)
+    outlines = _outlines([one.present for one in seen], places)
+    # In the order of TargetMeasure's fields.
+    columns = (
+        marks.core, marks.ring, marks.halo, marks.cover, spots, marks.span, marks.body, inside, shared,
+        crowded_mm2, encircled, outlines,
+    )  # fmt: skip
+    by_sheet = zip(*(column.tolist() for column in columns), strict=True)
+    measured: list[tuple[TargetMeasure, ...]] = []
+    for one, values in zip(seen, by_sheet, strict=True):
+        steps = _paper_steps(one.envelope, one.usual, one.black, places)
+        streaks = meeting(one.lines.down, x, width / 2, y, bottom - y0).tolist()
+        folds = meeting(one.lines.across, y, height / 2, x, right - x0).tolist()
+        by_target = zip(*values, steps, streaks, folds, strict=True)
+        measured.append(tuple(TargetMeasure(*target) for target in by_target))
+    return measured
+
+
+def _marks(excesses: Sequence[Grey], places: Places, ink_level: int) -> Marks:
+    """Return the marks of the targets (sheets x targets); those of one size are measured as one stack."""
+    sheets, count = len(excesses), len(places.windows)
+    result = Marks(*(np.zeros((sheets, count), np.float32) for _ in Marks.__slots__))
     for size in places.sizes:
         members = list(size.members)
-        stack = stacked(excess, [places.windows[i] for i in members], size.width, size.height)
-        together = measure(stack, size.room, size.width, size.height, ink_level)
+        stack = stacked(excesses, [places.windows[i] for i in members], size.width, size.height)
+        together = measure(stack, np.tile(size.room, (sheets, 1)), size.width, size.height, ink_level)
         for name in Marks.__slots__:
-            getattr(result, name)[members] = getattr(together, name)
+            getattr(result, name)[:, members] = getattr(together, name).reshape(sheets, -1)
     return result
 
 
@@ -198,109 +252,64 @@ def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, place
     return steps.tolist()
 
 
-def _targets(
-    style: Style,
-    places: Places,
-    marks: Marks,
-    strokes: Strokes,
-    lines: Lines,
-    steps: list[float],
-    outlines: list[float],
-) -> tuple[TargetMeasure, ...]:
-    count = len(style.targets)
-    in_targets = strokes.by_zone(places.targets, count)
-    mine = in_targets >= _TOUCH_PX
-    owners = mine.sum(axis=1)
-    totals = strokes.totals() @ mine
-    inside = np.where(totals > 0, (in_targets * mine).sum(axis=0) / np.maximum(totals, 1), 1.0)
-    shared: NDArray[np.bool_] = mine[owners > 1].sum(axis=0) > 0
-    crowded_mm2 = strokes.by_zone(places.halos, count)[owners == 0].sum(axis=0) * MM2
-    x0, y0, right, bottom = style.reference_box
-    corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
-    left, top, width, height = corners.T
-    x, y = left + (width - 1) / 2, top + (height - 1) / 2
-    streak = meeting(lines.down, x, width / 2, y, bottom - y0).tolist()
-    fold = meeting(lines.across, y, height / 2, x, right - x0).tolist()
-    encircled = _encircled(corners, strokes, mine).tolist()
-    spots = marks.spot_px / (width * height)
-    columns = (marks.core, marks.ring, marks.halo, marks.cover, spots, marks.span, marks.body)
-    core, ring, halo, cover, spot, span, body = (column.tolist() for column in columns)
-    shares, crowds, is_shared = inside.tolist(), crowded_mm2.tolist(), shared.tolist()
-    return tuple(
-        TargetMeasure(
-            core=core[index],
-            ring=ring[index],
-            halo=halo[index],
-            cover=cover[index],
-            spot=spot[index],
-            span=span[index],
-            body=body[index],
-            inside=shares[index],
-            shared=is_shared[index],
-            crowded_mm2=crowds[index],
-            encircled=encircled[index],
-            outline=outlines[index],
-            paper_step=steps[index],
-            streak=streak[index],
-            fold=fold[index],
-        )
-        for index in range(count)
-    )
-
-
-def _encircled(corners: NDArray[np.float64], strokes: Strokes, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _encircled(corners: NDArray[np.float64], strokes: Spread, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return for each target whether a stroke that does not touch it reaches past it on all four sides."""
-    left, top, width, height = (strokes.boxes[:, [n]] * 2 for n in range(4))
+    left, top, width, height = (strokes.boxes[:, :, [n]] for n in range(4))
     x, y, wide, high = corners.T
     across = (left < x) & (left + width > x + wide)
     down = (top < y) & (top + height > y + high)
-    around = across & down & ~mine
-    return np.asarray(around[1:].any(axis=0))
+    return np.asarray((across & down & ~mine).any(axis=1))
 
 
-def _box(
-    style: Style, places: Places, strokes: Strokes, present: Grey, evidence: Evidence, limits: Thresholds
-) -> BoxMeasure:
-    """Measure what lies in the contest's box outside the targets."""
-    in_box = strokes.inside(places.box) * MM2
-    in_targets = strokes.by_zone(places.targets, len(style.targets))
-    loose = (in_targets.max(axis=1) < _TOUCH_PX) & (in_box >= limits.speck_mm2)
-    marking = in_targets.max(axis=1) >= _TOUCH_PX
-    crossing = strokes.touching(places.words) >= _WORD_TOUCH
-    written = strokes.inside(places.writing) * MM2
+def _boxes(
+    seen: Sequence[Seen], strokes: Spread, evidence: Evidence, style: Style, limits: Thresholds
+) -> list[BoxMeasure]:
+    """Measure what lies in the contest's box outside the targets, as each registration showed it."""
+    in_targets = strokes.in_zones[:, :, : len(style.targets)]
+    in_kinds = strokes.in_kinds * MM2
+    in_box = in_kinds[:, :, IN_BOX]
+    marking = in_targets.max(axis=2) >= _TOUCH_PX
+    loose = ~marking & (in_box >= limits.speck_mm2)
+    crossing = strokes.touched[:, :, IN_WORDS] >= _WORD_TOUCH
     far = marking & crossing & _reaches_far(style, strokes, in_targets)
     # Slivers of print that lies a little off are no writing; what crosses words is measured whole.
-    apart_from_print = in_box - strokes.inside(places.box & places.beside_print) * MM2
-    return BoxMeasure(
-        write_in_mm2=float(written[loose | marking].sum()),
-        name_mm2=float(in_box[(loose & crossing) | far].max(initial=0.0)),
-        stray_mm2=float(apart_from_print[loose].sum()),
-        print_missing=evidence.gates.get("print_missing", 0.0),
-        bare_mm2=_bare_px(style, present) * MM2,
-        labels_covered=int(evidence.gates.get("labels_covered", 0.0)),
-    )
+    apart_from_print = in_box - in_kinds[:, :, BESIDE_PRINT]
+    written = (in_kinds[:, :, IN_WRITING] * (loose | marking)).sum(axis=1)
+    name = (in_box * ((loose & crossing) | far)).max(axis=1)
+    stray = (apart_from_print * loose).sum(axis=1)
+    return [
+        BoxMeasure(
+            write_in_mm2=float(written[number]),
+            name_mm2=float(name[number]),
+            stray_mm2=float(stray[number]),
+            print_missing=evidence.gates["print_missing"],
+            bare_mm2=_bare_px(style, one.present) * MM2,
+            labels_covered=int(evidence.gates["labels_covered"]),
+        )
+        for number, one in enumerate(seen)
+    ]
 
 
-def _reaches_far(style: Style, strokes: Strokes, in_targets: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _reaches_far(style: Style, strokes: Spread, in_targets: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return for each stroke whether it runs far beyond the target that it marks."""
     left, top, _, _ = style.reference_box
-    owner = in_targets.argmax(axis=1)
+    owner = in_targets.argmax(axis=2)
     centres = np.array([target.centre for target in style.targets]) - (left, top)
     sizes = np.array([(target.width, target.height) for target in style.targets])
-    low = strokes.boxes[:, :2] * 2.0
-    high = low + strokes.boxes[:, 2:] * 2.0
+    low = strokes.boxes[:, :, :2]
+    high = low + strokes.boxes[:, :, 2:]
     reach = np.maximum(centres[owner] - low, high - centres[owner])
-    return np.any(reach > sizes[owner] * _FAR, axis=1)
+    return np.any(reach > sizes[owner] * _FAR, axis=2)
 
 
-def _outlines(present: Grey, places: Places) -> list[float]:
+def _outlines(grounds: Sequence[Grey], places: Places) -> NDArray[np.float32]:
     """Return of each target's printed outline how dark its palest part is, on this sheet."""
-    measured = np.ones((len(places.windows), 2), np.float32)
+    measured = np.ones((len(grounds), len(places.windows), 2), np.float32)
     for size in places.sizes:
         members = list(size.members)
-        stack = stacked(present, [places.windows[i] for i in members], size.width, size.height)
-        measured[members] = measure_outlines(stack, size.outlines)
-    return against_usual(measured).tolist()
+        stack = stacked(grounds, [places.windows[i] for i in members], size.width, size.height)
+        measured[:, members] = measure_outlines(stack, size.outlines)
+    return against_usual(measured)
 
 
 def _bare_px(style: Style, present: Grey) -> float:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.deck_mark import INK_GATE, deck_mark_ink_mm2
-from recount_classifier.evidence import Evidence, Refusal, crop_bounds
+from recount_classifier.errors import PictureError
+from recount_classifier.evidence import SMALLEST_CROP_PX, Evidence, Refusal, crop_bounds
 from recount_classifier.program import (
     ANCHOR_LEVEL,
     ANCHOR_SEARCH,
@@ -40,11 +41,14 @@ from recount_classifier.registration import (
     from_affine,
     locate_anchors,
     look_for,
+    median,
+    shifted,
 )
 from recount_classifier.thresholds import Thresholds
 
+LEAST_SIDE_PX = 32
+"""Less than this of each side is no picture of a sheet at any resolution."""
 LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH = 6, 14
-SMALLEST_SIDE_PX = 200
 KNOWN_DPI = (200, 300, 150, 240, 400, 600, 100)
 _TURNS = (0.0, -4.0, 4.0)
 
@@ -241,8 +245,17 @@ def _rungs(pages: Sequence[Page], program: Program) -> Iterator[list[Placement]]
 def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | Refusal:
     """Return where the contest lies on a sheet, or why it cannot be read.
 
-    `sides` are the one or two grey pictures of the sheet, of any size, resolution and orientation.
+    `sides` are the one or two grey pictures of the sheet, of any size, resolution and orientation. Raises
+    PictureError for what is no grey picture, or none.
     """
+    if not sides:
+        raise PictureError("no picture of the sheet was given: a sheet has one picture or two")
+    for side in sides:
+        if side.ndim != 2 or side.dtype != np.uint8 or min(side.shape) < LEAST_SIDE_PX:
+            raise PictureError(
+                f"a picture of a sheet is grey, of bytes, with sides of {LEAST_SIDE_PX} pixels or more; "
+                f"this one is {side.shape} of {side.dtype}"
+            )
     pages = [Page(side) for side in sides]
     for placements in _rungs(pages, program):
         outcome = _best_of(pages, placements, program)
@@ -306,11 +319,12 @@ def _unless_mirrored(
 def _is_mirrored(page: Page, style: Style, guess: Guess, program: Program) -> bool:
     """Return whether the style is proved by the picture's mirror image."""
     flipped = replace(guess, mirrored=True)
-    placed = _place(page, 0, style.paths[0].anchors, flipped, None, program.thresholds)
-    if placed is None:
-        return False
-    refined = _refine(page, style, (placed[1],), program.thresholds)
-    return refined is not None and not prove(style, program, refined[0].votes, refined[0].fit, {})
+    for search in (ANCHOR_SEARCH, None):
+        placed = _place(page, 0, style.paths[0].anchors, flipped, search, program.thresholds)
+        refined = _refine(page, style, (placed[1],), program.thresholds) if placed is not None else None
+        if refined is not None and not prove(style, program, refined[0].votes, refined[0].fit, {}):
+            return True
+    return False
 
 
 def _refused(reason: str, gates: dict[str, float]) -> Refusal:
@@ -338,26 +352,19 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     reasons = prove(style, program, first.votes, first.fit, gates)
     if reasons:
         return Refusal(fate_of(reasons), reasons, gates)
-    gates["residual_2_px"] = float(np.median(second.fit.distances))
+    gates["residual_2_px"] = median(second.fit.distances)
     deck_mark_mm2 = deck_mark_ink_mm2(page.image, placement.matrix, style, limits)
     if deck_mark_mm2 is not None:
         gates[INK_GATE] = deck_mark_mm2
     height, width = page.image.shape
     maps = (first.sheet_map, second.sheet_map)
     left, top, right, bottom = crop_bounds(style, maps, width, height)
-    if right - left < 16 or bottom - top < 16:
+    if right - left < SMALLEST_CROP_PX or bottom - top < SMALLEST_CROP_PX:
         return _refused("not_on_paper", gates)
     gates["crop_left"], gates["crop_top"] = float(left), float(top)
     crop = page.image[top:bottom, left:right].copy()
-    registrations = tuple(_moved(sheet_map, -left, -top) for sheet_map in maps)
+    registrations = tuple(shifted(one.coefficients, -left, -top) for one in maps)
     return Evidence(style.id, placement.side_index, crop, (registrations[0], registrations[1]), gates)
-
-
-def _moved(sheet_map: SheetMap, dx: float, dy: float) -> tuple[float, ...]:
-    moved = list(sheet_map.coefficients)
-    moved[0] += dx
-    moved[len(moved) // 2] += dy
-    return tuple(moved)
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,11 +388,13 @@ def _refine(page: Page, style: Style, matrices: Sequence[Matrix], limits: Thresh
     wanting = list(range(len(matrices)))
     for reach in (LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH):
         searches = [Search(pyramids[start], maps[start], paths[start].landmarks) for start in wanting]
-        for start, votes in zip(tuple(wanting), look_for(searches, LANDMARK_LEVEL, reach), strict=True):
-            found = fit(votes, maps[start], limits.landmark_match, tolerance_px=3.0, second_order=0.05)
-            agreeing = (found.distances < 6.0) & (votes.scores >= limits.landmark_match)
+        found = look_for(searches, LANDMARK_LEVEL, reach)
+        priors = [maps[start] for start in wanting]
+        fits = fit(found, priors, limits.landmark_match, tolerance_px=3.0, second_order=0.05)
+        for start, votes, fitted in zip(tuple(wanting), found, fits, strict=True):
+            agreeing = (fitted.distances < 6.0) & (votes.scores >= limits.landmark_match)
             if float(agreeing.mean()) >= limits.landmark_share:
-                maps[start] = found.sheet_map
+                maps[start] = fitted.sheet_map
                 wanting.remove(start)
         if not wanting:
             break
@@ -396,10 +405,8 @@ def _refine(page: Page, style: Style, matrices: Sequence[Matrix], limits: Thresh
         for pyramid, sheet_map, path in zip(pyramids, maps, paths, strict=True)
     ]
     votes = look_for(searches, 0, DETAIL_SEARCH)
-    return [
-        Refined(one, fit(one, sheet_map, limits.landmark_match))
-        for one, sheet_map in zip(votes, maps, strict=True)
-    ]
+    fits = fit(votes, maps, limits.landmark_match)
+    return [Refined(*both) for both in zip(votes, fits, strict=True)]
 
 
 # -- what a sheet is that bears none of the styles -----------------------------------------------------------
@@ -418,7 +425,8 @@ def _unknown(pages: Sequence[Page], program: Program) -> Refusal:
     for style in program.styles:
         for page in pages:
             size = (page.image, style.width, style.height)
-            for guess in _likely(*size) or [one for one in _possible(*size) if one.skew_deg == 0]:
+            straight = [guess for guess in _possible(*size) if guess.skew_deg == 0]
+            for guess in dict.fromkeys([*_likely(*size), *straight]):
                 if style.other_side and _place(page, 0, style.other_side, guess, None, program.thresholds):
                     return _refused("wrong_side", gates)
                 if _is_mirrored(page, style, guess, program):

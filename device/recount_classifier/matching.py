@@ -64,7 +64,9 @@ class Bank:
     places: int
     """How many places across, and as many down."""
     kernels: NDArray[np.float32]
-    """For each patch a matrix (window pixels x places across): the patch, less its mean, at each place."""
+    """For each patch a matrix (window pixels x places across): the patch, less its mean, at each place.
+
+    It lies in memory with the window's pixels together, as products of so few columns are fastest."""
     energies: Values
     """Each patch's sum of squares about its mean (n x 1 x 1)."""
 
@@ -103,11 +105,12 @@ def bank_of(patches: Sequence[Grey], places: int) -> Bank:
     count, height, width = grey.shape
     centred = grey - grey.mean(axis=(1, 2), keepdims=True)
     wide = width + places - 1
-    kernels = np.zeros((count, height, wide, places), np.float32)
+    kernels = np.zeros((count, places, height, wide), np.float32)
     for place in range(places):
-        kernels[:, :, place : place + width, place] = centred
+        kernels[:, place, :, place : place + width] = centred
     energies = np.maximum((centred * centred).sum(axis=(1, 2), keepdims=True), _LEAST_ENERGY)
-    return Bank(height, width, places, kernels.reshape(count, height * wide, places), energies)
+    kernels = kernels.reshape(count, places, height * wide).transpose(0, 2, 1)
+    return Bank(height, width, places, kernels, energies)
 
 
 def peaks(scores: Values) -> tuple[Values, Values, Values]:

@@ -68,30 +68,29 @@ def _sectors_of(zones: Zones, target_width: float, target_height: float) -> Valu
 
 
 def measure_outlines(darkest: Stack, outlines: Outlines) -> Values:
-    """Return of each target of the stack the palest and the middle sector (n x 2), 1 for the blank's ink.
+    """Return of each target the palest and the middle sector (sheets x n x 2), 1 for the blank's ink.
 
-    `darkest` is the darkest ink of the sheet round each pixel, so that a little misplacement does not matter.
-    Targets without any outline have 1.
+    `darkest` is the darkest ink round each pixel, so that a little misplacement does not matter: the stack of
+    the n targets of a sheet, or several such stacks one after the other. Targets without any outline have 1.
     """
-    ink = darkest[:, *outlines.inner].reshape(len(darkest), -1) * outlines.weights
+    count = len(outlines.known)
+    ink = darkest[:, *outlines.inner].reshape(len(darkest) // count, count, -1) * outlines.weights
     # Sectors without outline stand last, as infinitely dark.
-    shares = np.sort(np.where(outlines.known, ink @ outlines.sectors, np.float32(np.inf)), axis=1)
-    count = np.count_nonzero(outlines.known, axis=1)
-    targets = np.arange(len(shares))
-    low, high = (
-        shares[targets, np.maximum(count - 1, 0) // 2],
-        shares[targets, np.minimum(count // 2, _SECTORS - 1)],
-    )
-    measured = np.stack([shares[:, 0], (low + high) / 2], axis=1)
-    return np.where(count[:, None] > 0, measured, np.float32(1.0))
+    shares = np.sort(np.where(outlines.known, ink @ outlines.sectors, np.float32(np.inf)), axis=2)
+    many = np.count_nonzero(outlines.known, axis=1)
+    targets = np.arange(count)
+    low = shares[:, targets, np.maximum(many - 1, 0) // 2]
+    high = shares[:, targets, np.minimum(many // 2, _SECTORS - 1)]
+    measured = np.stack([shares[:, :, 0], (low + high) / 2], axis=2)
+    return np.where(many[:, None] > 0, measured, np.float32(1.0))
 
 
 def against_usual(measured: Values) -> Values:
-    """Return each target's palest sector against what is usual on this sheet.
+    """Return each target's palest sector (sheets x n) against what is usual on its sheet.
 
     A sheet scanned paler, or through a lens, has all its outlines paler. Marks, which make outlines darker,
     have no say beyond the blank's ink. Of few targets the darker ones say what is usual.
     """
-    middles = np.sort(measured[:, 1])
-    usual = np.clip(middles[len(middles) // 2], _PALEST_PRINT, 1.0)
-    return (measured[:, 0] / usual).astype(np.float32)
+    middles = np.sort(measured[:, :, 1], axis=1)
+    usual = np.clip(middles[:, middles.shape[1] // 2], _PALEST_PRINT, 1.0)
+    return (measured[:, :, 0] / usual[:, None]).astype(np.float32)

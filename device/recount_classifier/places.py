@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,9 @@ from recount_classifier.raster import Grey, above, averaged, both, dilated, not_
 from recount_classifier.strokes import halved_mask
 
 Window = tuple[slice, slice]
+IN_BOX, IN_WRITING, IN_WORDS, BESIDE_PRINT = KINDS = range(4)
+"""Kinds of ground: the contest's box, write-in areas, printed words; in the box, but within two pixels of
+where print may lie, so that ink there may be print that lies a little off."""
 PRINT_SLACK = ones(5, 5)
 """Print may lie two pixels from its place and still be present."""
 Grey3 = NDArray[np.uint8]
@@ -55,11 +59,13 @@ class Places:
     """Inside which target a pixel lies (1 + its index), outline included; 0 elsewhere."""
     halos: Grey
     """Beside which target a pixel lies; 0 elsewhere."""
+    zones: NDArray[np.uint16]
+    """Both in one: a pixel beside a target has the target's number and the number of targets more."""
+    kinds: Grey
+    """The kinds of ground that each pixel is of, as bits: 1 << KINDS.index(kind)."""
     box: Grey
     writing: Grey
     words: Grey
-    beside_print: Grey
-    """Within two pixels of where print may lie: ink here may be print that lies a little off."""
     room: Room
 
 
@@ -81,15 +87,22 @@ def places_of(style: Style) -> Places:
     box[style.box[1] - top : style.box[3] - top, style.box[0] - left : style.box[2] - left] = 1
     for area in style.write_in_areas:
         writing[area[1] - top : area[3] - top, area[0] - left : area[2] - left] = 1
+    beside_print = both(box, above(dilated(reference_of(style).print_mask, ones(5, 5)), 0))
+    words = _words(style, inside, box)
+    kinds = np.zeros(shape, np.uint8)
+    for kind, mask in zip(KINDS, (box, writing, words, beside_print), strict=True):
+        kinds |= (mask > 0).astype(np.uint8) << kind
+    beside = np.where(halos > 0, halos.astype(np.uint16) + len(style.targets), 0)
     return Places(
         windows=tuple(windows),
         sizes=_sizes(style, windows),
         targets=halved_mask(inside),
         halos=halved_mask(halos),
+        zones=halved_mask(np.where(inside > 0, inside, beside).astype(np.uint16)),
+        kinds=halved_mask(kinds),
         box=halved_mask(box),
         writing=halved_mask(writing),
-        words=halved_mask(_words(style, inside, box)),
-        beside_print=halved_mask(above(dilated(reference_of(style).print_mask, ones(5, 5)), 0)),
+        words=halved_mask(words),
         room=room_of(reference_of(style).print_mask),
     )
 
@@ -105,7 +118,7 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
     for (width, height), indices in members.items():
         places = [windows[i] for i in indices]
         open_ground, print_ground, darkest_ground = (
-            stacked(ground, places, width, height) for ground in (free, ink, darkest)
+            stacked([ground], places, width, height) for ground in (free, ink, darkest)
         )
         room = open_pixels(open_ground, width, height)
         outlines = outlines_of(print_ground, darkest_ground, width, height)
@@ -133,12 +146,17 @@ def _paper_under(places: Sequence[Place], shape: tuple[int, ...]) -> NDArray[np.
     return found.reshape(len(outer), -1)
 
 
-def stacked(ground: Grey, windows: Sequence[Place], target_width: float, target_height: float) -> Grey3:
-    """Return the windows of targets of one size as one stack; what lies off the ground is 0."""
+def stacked(
+    grounds: Sequence[Grey], windows: Sequence[Place], target_width: float, target_height: float
+) -> Grey3:
+    """Return the windows of targets of one size, those of the first ground first, as one stack.
+
+    What lies off the ground is 0.
+    """
     wide, high = window_of(target_width, target_height)
-    stack = np.zeros((len(windows), high, wide), np.uint8)
-    for row, place in enumerate(windows):
-        stack[row][place.inner] = ground[place.outer]
+    stack = np.zeros((len(grounds) * len(windows), high, wide), np.uint8)
+    for part, (ground, place) in zip(stack, product(grounds, windows), strict=True):
+        part[place.inner] = ground[place.outer]
     return stack
 
 

@@ -244,10 +244,7 @@ def read_program(data: bytes) -> Program:
             "this contest program is damaged or was edited: its content does not have its hash; copy it again"
         )
     try:
-        fields_ = msgpack.unpackb(content, strict_map_key=True)
-        if msgpack.packb(fields_) != content:
-            raise ProgramError("this contest program is not in its one form (a key twice, or other packing)")
-        program = _program_from(fields_, content, stored_hash)
+        program = _program_from(_unpacked(content), content, stored_hash)
     except ProgramError:
         raise
     except _MALFORMED as error:
@@ -311,6 +308,14 @@ def _inside(outer: Sequence[float], inner: Sequence[float]) -> bool:
 def _demand(fulfilled: bool, complaint: str) -> None:
     if not fulfilled:
         raise ProgramError(f"this contest program contradicts itself: {complaint}; build it again")
+
+
+def _unpacked(content: bytes) -> Mapping[str, Any]:
+    """Return the content's fields. Raises ProgramError for content that packing them would not give."""
+    fields_: Mapping[str, Any] = msgpack.unpackb(content, strict_map_key=True)
+    if msgpack.packb(fields_) != content:
+        raise ProgramError("this contest program is not in its one form (a key twice, or other packing)")
+    return fields_
 
 
 def _program_from(fields_: Mapping[str, Any], content: bytes, program_hash: bytes) -> Program:

@@ -32,6 +32,8 @@ _FIRST_ORDER_STIFFNESS = 0.01
 _STEADY = np.diag((1e-9, 1e-9, 1e-9))
 _OUTLIER_PX = 1.5
 """Distance at which a patch's vote begins to fade."""
+_LEAST_WEIGHT = 1e-3
+"""Votes that weigh less together move nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ def _close_to(low: Grey, some: Banked, expected: Matrix | None) -> Seen:
 
 def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -> Coarse | None:
     source, goal = _complex(reference), _complex(found)
-    first, second = np.triu_indices(len(source), 1)
+    first, second = _pairs(len(source))
     apart = source[second] - source[first]
     far = np.abs(apart) > 24
     first, second, apart = first[far], second[far], apart[far]
@@ -151,6 +153,12 @@ def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -
     return Coarse(matrix, int(inliers.sum()), anchors, median(scores[inliers]))
 
 
+@lru_cache(maxsize=64)
+def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return each pair of so many things once."""
+    return np.triu_indices(count, 1)
+
+
 def _points(x: Points, y: Points) -> Points:
     return np.stack([x, y], axis=1)
 
@@ -160,8 +168,8 @@ def _complex(points: Points) -> NDArray[np.complex128]:
 
 
 def _lengths(vectors: Points) -> Points:
-    """Return the length of each row."""
-    return np.hypot(vectors[:, 0], vectors[:, 1])
+    """Return the length of each vector of the last axis."""
+    return np.hypot(vectors[..., 0], vectors[..., 1])
 
 
 def median(values: Points) -> float:
@@ -203,6 +211,8 @@ class SheetMap:
     def __init__(self, coefficients: Registration, frame: tuple[float, float, float]) -> None:
         self.coefficients = coefficients
         self.frame = frame
+        self.matrix = np.array(coefficients).reshape(2, TERMS).T
+        """The coefficients of x and y on the sheet, side by side."""
 
     def local_affine(self, x: float, y: float) -> tuple[float, float, float, float, float, float]:
         """Return (sx, sy, dsx/dx, dsx/dy, dsy/dx, dsy/dy) at the blank's point (x, y)."""
@@ -227,12 +237,12 @@ class SheetMap:
         # Their slopes along u and along v.
         terms[1, :, 1], terms[1, :, 3], terms[1, :, 4] = 1.0, v, 2 * u
         terms[2, :, 2], terms[2, :, 3], terms[2, :, 5] = 1.0, u, 2 * v
-        values = terms @ np.array(self.coefficients).reshape(2, TERMS).T
+        values = terms @ self.matrix
         return values[0], values[1:].transpose(1, 2, 0) / scale
 
     def points(self, source: Points) -> Points:
         """Return the sheet's points of the blank's points."""
-        return _terms(source, self.frame) @ np.array(self.coefficients).reshape(2, TERMS).T
+        return _terms(source, self.frame) @ self.matrix
 
     @property
     def scale(self) -> float:
@@ -428,41 +438,51 @@ class Fit:
 
 
 def fit(
-    votes: Votes,
-    prior: SheetMap,
+    votes: Sequence[Votes],
+    priors: Sequence[SheetMap],
     lowest: float,
     tolerance_px: float = _OUTLIER_PX,
     first_order: float = _FIRST_ORDER_STIFFNESS,
     second_order: float = _SECOND_ORDER_STIFFNESS,
-) -> Fit:
-    """Return the map that the votes agree on, and how each vote stands to it.
+) -> list[Fit]:
+    """Return for each registration the map that its votes agree on, and how each vote stands to it.
 
     Votes below the correlation `lowest` have no say. Votes far from the others lose theirs step by step
-    (Tukey's weights, from a wide start). The corrections to `prior` are held small by ridges where votes are
-    few.
+    (Tukey's weights, from a wide start). The corrections to the priors are held small by ridges where votes
+    are few. Registrations are fitted in one go, which costs less; nothing of one is used for another.
     """
-    _, _, a, b, c, d = prior.local_affine(prior.frame[0], prior.frame[1])
-    turn = np.array([[a, b], [c, d]])
-    back = np.array([[d, -c], [-b, a]]) / (a * d - b * c)
-    terms = _terms(votes.source, prior.frame)
-    wanted = (votes.goal - terms @ np.array(prior.coefficients).reshape(2, TERMS).T) @ back
-    strength = np.where(votes.scores >= lowest, np.maximum(votes.scores, 0.0) ** 2, 0.0)
+    shape = (len(votes), max(len(one.scores) for one in votes))
+    terms, wanted, strength = np.zeros((*shape, TERMS)), np.zeros((*shape, 2)), np.zeros(shape)
+    placed, widest, turns = np.zeros((*shape, 2)), np.empty((len(votes), 1)), list[Points]()
+    for row, (one, prior) in enumerate(zip(votes, priors, strict=True)):
+        _, _, a, b, c, d = prior.local_affine(prior.frame[0], prior.frame[1])
+        turns.append(np.array([[a, b], [c, d]]))
+        back = np.array([[d, -c], [-b, a]]) / (a * d - b * c)
+        count = len(one.scores)
+        terms[row, :count] = own = _terms(one.source, prior.frame)
+        wanted[row, :count] = apart = (one.goal - own @ prior.matrix) @ back
+        strength[row, :count] = np.where(one.scores >= lowest, np.maximum(one.scores, 0.0) ** 2, 0.0)
+        use = strength[row, :count] > 0
+        if use.any():
+            placed[row] = median(apart[use, 0]), median(apart[use, 1])
+        away = _lengths(apart - placed[row, :count])
+        widest[row] = max(4.0 * tolerance_px, 3.0 * median(away))
     ridge = np.diag([1e-6, first_order, first_order, second_order, second_order, second_order])
-    correction = np.zeros((TERMS, 2))
-    use = strength > 0
-    if use.any():
-        correction[0] = median(wanted[use, 0]), median(wanted[use, 1])
-    placed = np.zeros(wanted.shape) + correction[0]
+    corrections = np.zeros((len(votes), TERMS, 2))
+    corrections[:, 0] = placed[:, 0]
     distance = _lengths(wanted - placed)
-    widest = max(4.0 * tolerance_px, 3.0 * median(distance))
     for reach in (widest, 3.0 * tolerance_px, 2.0 * tolerance_px, 2.0 * tolerance_px):
         weights = strength * np.maximum(1 - (distance / reach) ** 2, 0.0) ** 2
-        if float(weights.sum()) < 1e-3:
-            break
-        weighted = (terms * weights[:, None]).T
-        correction = solved(weighted @ terms + ridge, weighted @ wanted)
-        placed = terms @ correction
+        weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
+        normals, values = weighted @ terms + ridge, weighted @ wanted
+        for row in np.flatnonzero(weights.sum(axis=1) >= _LEAST_WEIGHT).tolist():
+            corrections[row] = solved(normals[row], values[row])
+        placed = terms @ corrections
         distance = _lengths(wanted - placed)
-    coefficients = np.array(prior.coefficients) + (correction @ turn.T).T.ravel()
-    fitted = SheetMap(tuple(coefficients.tolist()), prior.frame)
-    return Fit(fitted, placed, distance)
+    fits: list[Fit] = []
+    for row, (one, prior) in enumerate(zip(votes, priors, strict=True)):
+        coefficients = prior.matrix.T + (corrections[row] @ turns[row].T).T
+        fitted = SheetMap(tuple(coefficients.ravel().tolist()), prior.frame)
+        count = len(one.scores)
+        fits.append(Fit(fitted, placed[row, :count], distance[row, :count]))
+    return fits

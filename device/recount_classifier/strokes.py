@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ _OUTLINE_BRIDGE = ones(9, 9)
 """Across a target's outline, where ink cannot be told from print, gaps of eight pixels do not."""
 
 Counts = NDArray[np.float64]
+Pixel = TypeVar("Pixel", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,6 +83,48 @@ def find_strokes(excess: Grey, ink_level: int, outlines: Grey) -> Strokes:
     return Strokes(len(stats), pairs[row] * columns + column, labels.ravel()[found], amount, boxes)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """Where the strokes of several registrations of one contest lie.
+
+    The first axis is the registrations'; the second the strokes', as many as the one with most has: where one
+    has fewer, strokes without ink stand for them. Ink is counted in pixels.
+    """
+
+    ink: Counts
+    in_zones: Counts
+    """Ink in each of the zones."""
+    in_kinds: Counts
+    """Ink on each kind of ground."""
+    touched: Counts
+    """Half-size pixels of each kind of ground that a stroke meets, bridges included."""
+    boxes: Counts
+    """Left, top, width and height in pixels of the full picture."""
+
+
+def spread(
+    found: Sequence[Strokes], zones: NDArray[np.uint16], zone_count: int, kinds: Grey, kind_count: int
+) -> Spread:
+    """Return where these strokes lie, in zones numbered 1 to `zone_count` and on kinds of ground.
+
+    `zones` and `kinds` are of half size; a pixel's kinds are the bits set in it.
+    """
+    count = max(strokes.count for strokes in found)
+    rows = [strokes.labels + number * count for number, strokes in enumerate(found)]
+    row, pixels = np.concatenate(rows), np.concatenate([strokes.pixels for strokes in found])
+    ink = np.concatenate([strokes.ink for strokes in found])
+    length, wide, many = count * len(found), zone_count + 1, 1 << kind_count
+    by_zone = _summed(row * wide + zones.ravel()[pixels], ink, length * wide).reshape(-1, count, wide)
+    kind = row * many + kinds.ravel()[pixels]
+    has_kind = (np.arange(many)[:, None] >> np.arange(kind_count) & 1).astype(np.float64)
+    by_kind = _summed(kind, ink, length * many).reshape(-1, count, many)
+    met = np.bincount(kind, minlength=length * many).reshape(-1, count, many)
+    boxes = np.zeros((len(found), count, 4))
+    for number, strokes in enumerate(found):
+        boxes[number, 1 : strokes.count] = strokes.boxes[1:] * 2
+    return Spread(by_zone.sum(axis=2), by_zone[:, :, 1:], by_kind @ has_kind, met @ has_kind, boxes)
+
+
 _NEAR_PAIRS = 3
 """Bridges reach four rows, two pairs: with one more, strokes of parted rows stay apart."""
 
@@ -91,7 +136,7 @@ def _pairs_near(inked: NDArray[np.bool_]) -> NDArray[np.intp]:
     return np.flatnonzero(near > 0)
 
 
-def halved_mask(mask: Grey) -> Grey:
+def halved_mask(mask: NDArray[Pixel]) -> NDArray[Pixel]:
     """Return the mask at half size, as the strokes' pixels lie."""
     height, width = mask.shape
     return np.ascontiguousarray(mask[: height // 2 * 2 : 2, : width // 2 * 2 : 2])

@@ -112,7 +112,7 @@ def read(sheet: Sheet, limits: Thresholds) -> NDArray[np.intp]:
     seen = see_ground(sheet.flat, 0.0, sheet.style, limits)
     stray_mm2 = _stray_mm2(seen, sheet, limits)
     outcomes: list[int] = []
-    for target, stray in zip(measure_targets(seen, sheet.style, limits), stray_mm2, strict=True):
+    for target, stray in zip(measure_targets([seen], sheet.style, limits)[0], stray_mm2, strict=True):
         state = state_of(target, limits)
         beyond_question = not target_reasons(target, state, limits) and stray < limits.stray_mm2
         outcomes.append(

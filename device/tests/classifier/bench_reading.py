@@ -110,7 +110,7 @@ def _steps(page: Grey, evidence: Evidence, contest: Program) -> Work:
     details = [Search(*one) for one in zip(pyramids, maps, (p.details for p in style.paths), strict=True)]
     landmarks = [Search(*one) for one in zip(pyramids, maps, (p.landmarks for p in style.paths), strict=True)]
     votes = look_for(details, 0, DETAIL_SEARCH)
-    fitted = fit(votes[0], maps[0], limits.landmark_match)
+    fitted = fit(votes, maps, limits.landmark_match)[0]
     flats = [flatten(evidence.crop, registration, style) for registration in evidence.registrations]
     seen = [see_ground(flat, 0.0, style, limits) for flat in flats]
     both = (0, 1)
@@ -123,9 +123,7 @@ def _steps(page: Grey, evidence: Evidence, contest: Program) -> Work:
         ),
         "step: landmarks, both paths": lambda: look_for(landmarks, LANDMARK_LEVEL, LANDMARK_SEARCH),
         "step: labels and other print, both paths": lambda: look_for(details, 0, DETAIL_SEARCH),
-        "step: fitting a map, four times": lambda: [
-            fit(votes[path], maps[path], limits.landmark_match) for path in (0, 0, 1, 1)
-        ],
+        "step: fitting both maps, twice": lambda: [fit(votes, maps, limits.landmark_match) for _ in both],
         "step: proof of the labels": lambda: prove(style, contest, votes[0], fitted, {}),
         "step: the contest laid on its blank, twice": lambda: [
             flatten(evidence.crop, registration, style) for registration in evidence.registrations
@@ -133,7 +131,7 @@ def _steps(page: Grey, evidence: Evidence, contest: Program) -> Work:
         "step: ink, lines and strokes, twice": lambda: [
             see_ground(flat, 0.0, style, limits) for flat in flats
         ],
-        "step: targets, twice": lambda: [measure_targets(one, style, limits) for one in seen],
+        "step: targets, twice": lambda: measure_targets(seen, style, limits),
     }
 
 
