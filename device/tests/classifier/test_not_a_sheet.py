@@ -1,4 +1,4 @@
-"""What is no picture of a sheet, or no evidence of one, is refused in one sentence; mirror images are named."""
+"""What is no picture of a sheet, or no evidence of one, is refused in one sentence."""
 
 from dataclasses import replace
 from typing import Any
