@@ -1,11 +1,14 @@
 """A short `make soak-power`, and its plans."""
 
+import subprocess
+import sys
 from collections import Counter
+
+import pytest
 
 from firmware_tests import power
 from firmware_tests.power_runs import BOARD, CUT, HOST, PEOPLE, STATION
-
-SHORT = 6
+from firmware_tests.rig import ROOT
 
 
 def test_the_plans_hit_every_sync_and_more_than_half_of_them_the_disk() -> None:
@@ -20,9 +23,18 @@ def test_the_plans_hit_every_sync_and_more_than_half_of_them_the_disk() -> None:
     assert all(cut.storage != CUT for plan in planned for cut in plan.cuts if cut.victim == BOARD)
 
 
+@pytest.mark.timeout(300)
 def test_a_few_precincts_with_power_cuts_come_out_right() -> None:
-    said: list[str] = []
-    tally = power.soak(seed=3, number=SHORT, only=None, say=said.append, at_a_time=SHORT)
-    assert tally.runs.total() == SHORT
-    assert (tally.lost, tally.doubled, tally.failed) == (0, 0, 0), "\n".join(said)
-    assert tally.cuts >= SHORT - 1
+    # A process of its own: what forks must have no threads.
+    words = (sys.executable, "-m", "firmware_tests.power", "--runs", "6", "--seed", "3")
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for must_be_0 in ("sheets lost", "sheets doubled", "runs that did not end as they must"):
+        assert f"| {must_be_0} | 0 |" in done.stdout
+    assert "| all | | 6 |" in done.stdout
+
+
+def test_a_soak_of_no_runs_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        power.main(["--runs", "0"])
+    assert "--runs and --at-a-time must be at least 1" in capsys.readouterr().err

@@ -471,8 +471,8 @@ people saw it lie there. In every case a sheet ends in its bin and is counted on
 tells no reason; its path is emptied by hand before it goes on.
 
 A power cut of the whole device is the same to the feeder; what the station makes of it is tried by killing
-its process at every write to its journal (`device/tests/station/test_crashes.py`) and in mid-batch
-(`firmware_tests/test_killed.py`).
+its process at every write to its journal (`device/tests/station/test_crashes.py`), in mid-batch
+(`firmware_tests/test_killed.py`), and with its disk at every sync ([simulator.md](simulator.md#power-cuts)).
 
 The moments: the sheet is *picked* (10 mm before the entry sensor), *entering* (100 mm past it), *measured*
 (330 mm: its trailing edge is past the entry), at rest *at the camera*, *diverting* ({SETTLING_US // 1000} ms
