@@ -26,11 +26,11 @@ from recount_ballots.names import FIRST_NAMES, LAST_NAMES
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
 
-ROUNDS, GROWTH_ROUNDS = 240, 40
+ROUNDS, OTHER_ROUNDS = 240, 40
 MOST_HALVES, AIM_HALVES = 45.0, 25.0
 MOST_MIB = 160.0
 TARGETS = (4, 8, 16, 32)
-LONGEST = "22in"
+LETTER, LONGEST = "letter, 200 dpi", "22in"
 
 Figures = dict[str, list[float]]
 
@@ -41,17 +41,18 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     rounds = parser.parse_args().rounds
     usual = usual_design()
-    pages = _pages(usual)
     figures = {
-        name: _in_a_fresh_process(program_of(usual), page, rounds, whole=number == 0)
-        for number, (name, page) in enumerate(pages.items())
+        name: _in_a_fresh_process(
+            program_of(usual), page, rounds if name == LETTER else OTHER_ROUNDS, whole=name == LETTER
+        )
+        for name, page in _pages(usual).items()
     }
     by_page = {name: _of(replace(usual, height_in=HEIGHTS_IN[name])) for name in ("letter", "legal", LONGEST)}
     by_targets = {str(count): _of(_with_targets(count)) for count in TARGETS}
-    report = _report(figures, by_page, by_targets)
+    report = _report(figures, by_page, by_targets, rounds)
     write_section("bench", report)
     print(report)
-    letter = figures["letter, 200 dpi"]
+    letter = figures[LETTER]
     kept = letter[READ][0] / letter[HALF][0] <= MOST_HALVES and letter["peak_mib"][0] <= MOST_MIB
     return 0 if kept else 1
 
@@ -62,7 +63,7 @@ def _pages(design: Design) -> dict[str, Grey]:
     height, width = letter.shape
     fine = cv2.resize(letter, (2 * width, 2 * height), interpolation=cv2.INTER_CUBIC)
     return {
-        "letter, 200 dpi": letter,
+        LETTER: letter,
         "letter, upside down": np.ascontiguousarray(letter[::-1, ::-1]),
         "letter, 400 dpi": np.asarray(fine, np.uint8),
     }
@@ -93,7 +94,7 @@ def _with_targets(count: int) -> Design:
 
 
 def _of(design: Design) -> Figures:
-    return _in_a_fresh_process(program_of(design), _marked(design), GROWTH_ROUNDS)
+    return _in_a_fresh_process(program_of(design), _marked(design), OTHER_ROUNDS)
 
 
 def _in_a_fresh_process(program: Program, page: Grey, rounds: int, *, whole: bool = False) -> Figures:
@@ -112,10 +113,13 @@ def _in_a_fresh_process(program: Program, page: Grey, rounds: int, *, whole: boo
 # -- the report ----------------------------------------------------------------------------------------------
 
 
-def _report(figures: dict[str, Figures], by_page: dict[str, Figures], by_targets: dict[str, Figures]) -> str:
-    letter = figures["letter, 200 dpi"]
+def _report(
+    figures: dict[str, Figures], by_page: dict[str, Figures], by_targets: dict[str, Figures], rounds: int
+) -> str:
+    letter = figures[LETTER]
     return REPORT_TEXT.format(
         machine=_machine(),
+        rounds=rounds,
         targets=len(program_of(usual_design()).styles[0].targets),
         pages="\n".join(_page_row(name, row) for name, row in figures.items()),
         steps="\n".join(_step_row(name, letter) for name in letter if name.startswith("step: ")),
@@ -168,9 +172,9 @@ REPORT_TEXT = f"""## What reading a sheet costs
 Written by `make bench` on {{machine}}.
 One thread; in every round each thing is done {WARMING} times without a clock and once with it, in turn with
 all the others, so that all are hot: a resize here costs what it costs in a loop of its own. Figures are
-medians of {ROUNDS} rounds ({GROWTH_ROUNDS} where growth is shown); after a stroke the best of them, which on
-a busy machine is nearer the truth. Reading is both registrations, both judgements and the decision, from a
-page in memory; the contest has {{targets}} targets.
+medians of {{rounds}} rounds for the letter page at 200 dpi and its steps, of {OTHER_ROUNDS} for the others;
+after a stroke the best of them, which on a busy machine is nearer the truth. Reading is both registrations,
+both judgements and the decision, from a page in memory; the contest has {{targets}} targets.
 
 Limits: no more than {MOST_HALVES:g} half-size resizes (`cv2.resize`, INTER_AREA) of the same page (aim:
 {AIM_HALVES:g}) and {MOST_MIB:g} MiB, for the letter page at 200 dpi.
