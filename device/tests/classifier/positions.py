@@ -33,7 +33,7 @@ CLEAR_MM, CLEAR_SHARE = 1.0, 0.25
 _TOUCH_REACH, _TOUCH_COVER = 0.35, 0.2
 """Of a target's width and of its inside: dots and ticks that take more are small marks, and drawn again."""
 _TITLE_PX = 40
-_GAP = (16, 2)
+_GAP = (12, 2)
 """Ground between the windows of two targets, across (a letter stands there) and down."""
 
 
@@ -90,10 +90,10 @@ class Shape:
 
 
 SHAPES = (
-    Shape("oval 3.1 x 2.1 mm", 24.3, 16.7, is_box=False, stroke_px=1.7, across=12, down=10, share=0.86),
-    Shape("oval 5.1 x 3.3 mm", 40.0, 26.0, is_box=False, stroke_px=2.2, across=10, down=10, share=0.06),
-    Shape("box 2.5 x 2.5 mm", 20.0, 20.0, is_box=True, stroke_px=2.0, across=12, down=10, share=0.06),
-    Shape("box 8.8 x 4.8 mm", 69.4, 37.5, is_box=True, stroke_px=3.5, across=6, down=8, share=0.02),
+    Shape("oval 3.1 x 2.1 mm", 24.3, 16.7, is_box=False, stroke_px=1.7, across=12, down=13, share=0.86),
+    Shape("oval 5.1 x 3.3 mm", 40.0, 26.0, is_box=False, stroke_px=2.2, across=8, down=9, share=0.06),
+    Shape("box 2.5 x 2.5 mm", 20.0, 20.0, is_box=True, stroke_px=2.0, across=12, down=12, share=0.06),
+    Shape("box 8.8 x 4.8 mm", 69.4, 37.5, is_box=True, stroke_px=3.5, across=6, down=7, share=0.02),
 )
 
 
@@ -124,9 +124,9 @@ def draw_ground(shape: Shape, rng: Chance) -> Blank:
         outline = _outline(shape) + np.array([x + 0.5, y + 0.5])
         draw(image, [outline], Pen(0, shape.stroke_px, 0), rng)
         letter = chr(ord("A") + len(targets) % 26)
-        place = (round(x - across / 2 - 5), round(y + 6))
+        place = (round(x - across / 2 - 5), round(y + 5))
         if column:
-            cv2.putText(image, letter, place, cv2.FONT_HERSHEY_SIMPLEX, 0.5, (0,), 2, 16)
+            cv2.putText(image, letter, place, cv2.FONT_HERSHEY_SIMPLEX, 0.4, (0,), 2, 16)
         left, top = np.floor(x + 0.5 - shape.width / 2), np.floor(y + 0.5 - shape.height / 2)
         centres.append((x, y))
         targets.append(Target(str(len(targets)), left, top, *shape.box, 0))
@@ -344,16 +344,34 @@ _DIRT: dict[str, Callable[[Shape, Chance], Mark]] = {
 # -- sheets --------------------------------------------------------------------------------------------------
 
 _NOISES = 12
+_COMPRESSED = 0.1
+"""Share of the sheets that were kept as JPEG."""
 _LIGHT = 12.0
 """Largest change of brightness across a ground, in grey levels, to either side."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Noise:
+    """Noise on uneven light: what it brightens and what it darkens, at each pixel one of the two."""
+
+    brighter: Grey
+    darker: Grey
+
+    def on(self, flat: Grey, rng: Chance) -> Grey:
+        """Return the ground under a part of it, anywhere in it."""
+        height, width = flat.shape
+        y, x = (int(rng.integers(room)) for room in np.subtract(self.darker.shape, flat.shape))
+        part = (slice(y, y + height), slice(x, x + width))
+        brightened = cv2.add(flat, self.brighter[part])
+        return np.asarray(cv2.subtract(brightened, self.darker[part], dst=brightened), np.uint8)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Supply:
-    """Banks of all shapes, and noise pictures with uneven light."""
+    """Banks of all shapes, and noise pictures."""
 
     banks: tuple[Bank, ...]
-    noises: tuple[NDArray[np.int16], ...]
+    noises: tuple[Noise, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -381,14 +399,15 @@ def make_supply(marks_of_kind: int, prints: int, seed: tuple[int, ...]) -> Suppl
     return Supply(banks, tuple(_noise(height, width, rng) for _ in range(_NOISES)))
 
 
-def _noise(height: int, width: int, rng: Chance) -> NDArray[np.int16]:
+def _noise(height: int, width: int, rng: Chance) -> Noise:
     """Return noise of 2 to 14 grey levels, a trace smooth, on uneven light."""
     grain = rng.standard_normal((height, width), np.float32) * np.float32(rng.uniform(2, 14))
     if rng.random() < 0.5:
         grain = np.asarray(cv2.GaussianBlur(grain, (0, 0), 0.5), np.float32)
     slope_x, slope_y = rng.uniform(-_LIGHT, _LIGHT, 2)
     light = np.linspace(-slope_x, slope_x, width)[None, :] + np.linspace(-slope_y, slope_y, height)[:, None]
-    return np.round(grain + light).astype(np.int16)
+    change = np.clip(np.round(grain + light), -255, 255)
+    return Noise(np.maximum(change, 0).astype(np.uint8), np.maximum(-change, 0).astype(np.uint8))
 
 
 def compose(supply: Supply, rng: Chance) -> Sheet:
@@ -403,13 +422,9 @@ def compose(supply: Supply, rng: Chance) -> Sheet:
             touched = _FAULTS[fault](flat, blank, rng)
             kinds[touched & (kinds == 0)] = KIND_NUMBERS[fault]
     white, black = rng.uniform(205, 250), rng.uniform(12, 40)
-    tones = np.round(black + np.arange(256) * (white - black) / 255).astype(np.uint8)
-    flat = np.asarray(cv2.LUT(flat, tones), np.uint8)
-    noise = supply.noises[int(rng.integers(len(supply.noises)))]
-    y, x = (int(rng.integers(room)) for room in np.subtract(noise.shape, flat.shape))
-    height, width = flat.shape
-    flat = np.asarray(cv2.add(flat, noise[y : y + height, x : x + width], dtype=cv2.CV_8U), np.uint8)
-    if rng.random() < 0.15:
+    toned = np.asarray(cv2.convertScaleAbs(flat, alpha=(white - black) / 255, beta=black), np.uint8)
+    flat = supply.noises[int(rng.integers(len(supply.noises)))].on(toned, rng)
+    if rng.random() < _COMPRESSED:
         flat = _compressed(flat, int(rng.integers(40, 91)))
     clear = depths / 255 * (white - black) / white >= CLEAR_SHARE
     return Sheet(flat, blank.style, blank.cells, kinds, clear)
@@ -441,7 +456,7 @@ def _lay(flat: Grey, pixels: Grey, left: int, top: int) -> None:
     y1, x1 = min(flat.shape[0], top + pixels.shape[0]), min(flat.shape[1], left + pixels.shape[1])
     if y0 < y1 and x0 < x1:
         region = flat[y0:y1, x0:x1]
-        np.minimum(region, pixels[y0 - top : y1 - top, x0 - left : x1 - left], out=region)
+        cv2.min(region, pixels[y0 - top : y1 - top, x0 - left : x1 - left], dst=region)
 
 
 def _lay_over(flat: Grey, left_over: Grey, x: int, y: int) -> None:
