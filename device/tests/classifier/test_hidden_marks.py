@@ -6,6 +6,7 @@ import os
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import cv2
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 
 from device.tests.classifier.dabs import Dab, Grey
 from device.tests.classifier.drawn_pages import Page, fresh_page, program
+from recount_ballots.layout import Rect
 from recount_ballots.scanner import ScanSettings, camera
 from recount_classifier.reading import Reading, read_sheet
 
@@ -164,47 +166,65 @@ def in_one_bit(page: Page) -> ScanSettings:
     return page.settings.but(one_bit=int(page.rng.integers(120, 170)), jpeg=0)
 
 
+Seen = Callable[[Page], ScanSettings]
 SEEN = (as_scanned, by_a_camera, on_grey_paper, as_coarse_jpeg, in_one_bit)
 
 
-def overvoted_sheet(name: str, number: int, tools: tuple[str, ...]) -> tuple[Page, list[str]]:
-    """Return a sheet with two marks, and the options of its other targets, the one to be hidden first."""
-    page = fresh_page((zlib.crc32(name.encode()), number))
+@dataclass(frozen=True, slots=True)
+class Overvoted:
+    """A sheet with two marks as drawn, and its targets as the one to be hidden comes first."""
+
+    page: Page
+    targets: tuple[Rect, ...]
+    """The one to be hidden, then those that are empty."""
+
+
+def overvoted(name: str, seen: Seen, number: int) -> Overvoted:
+    """Return a sheet with two marks."""
+    page = fresh_page((zlib.crc32(f"{name} {seen.__name__}".encode()), number))
     hidden = page.other_choice()
     page.mark(page.choice)
-    kind, tool = (str(page.rng.choice(list(some))) for some in (KINDS, tools))
-    page.mark(hidden, kind, tool)
-    rest = [o.candidate.key for o in page.contest.options if o.candidate.key not in (page.choice, hidden)]
-    return page, [hidden, *rest]
-
-
-def read(name: str, seen: Callable[[Page], ScanSettings], number: int) -> Reading:
-    """Read a sheet whose second mark is hidden."""
     # What a picture of one bit shows of a pale pencil is nothing, whatever lies over it.
     tools = TOOLS[2:] if seen is in_one_bit else TOOLS
-    page, keys = overvoted_sheet(f"{name} {seen.__name__}", number, tools)
+    kind, tool = (str(page.rng.choice(list(some))) for some in (KINDS, tools))
+    page.mark(hidden, kind, tool)
     page.settings = seen(page)
-    targets = [page.contest.option(key).target for key in keys]
-    if name in ON_PAPER:
-        places = [Place(*target.centre, target.width, target.height) for target in targets]
-        ON_PAPER[name](page.image, places, page.rng)
-        return read_sheet([page.picture()], program())
-    scan = page.scanned()
+    keys = [o.candidate.key for o in page.contest.options if o.candidate.key not in (page.choice, hidden)]
+    return Overvoted(page, tuple(page.contest.option(key).target for key in (hidden, *keys)))
+
+
+@cache
+def picture_of(seen: Seen, number: int) -> tuple[Grey, list[Place]]:
+    """Return the picture of an overvoted sheet, and where its targets lie there: one for all that hides."""
+    sheet = overvoted("in the picture", seen, number)
+    targets = sheet.targets
+    scan = sheet.page.scanned()
     middles = scan.page_map.to_scan(np.array([target.centre for target in targets]))
     ends = scan.page_map.to_scan(np.array([(t.right, t.centre[1]) for t in targets]))
     scales = np.hypot(*(ends - middles).T) * 2 / [target.width for target in targets]
-    picture = scan.image.copy()
     places = [
         Place(float(x), float(y), target.width * scale, target.height * scale)
         for (x, y), target, scale in zip(middles, targets, scales, strict=True)
     ]
-    IN_PICTURE[name](picture, places, page.rng)
+    return scan.image, places
+
+
+def read(name: str, seen: Seen, number: int) -> Reading:
+    """Read a sheet whose second mark is hidden."""
+    if name in ON_PAPER:
+        sheet = overvoted(name, seen, number)
+        page, places = sheet.page, [Place(*t.centre, t.width, t.height) for t in sheet.targets]
+        ON_PAPER[name](page.image, places, page.rng)
+        return read_sheet([page.picture()], program())
+    image, places = picture_of(seen, number)
+    picture = image.copy()
+    IN_PICTURE[name](picture, places, np.random.default_rng((zlib.crc32(name.encode()), number)))
     return read_sheet([picture], program())
 
 
 @pytest.mark.parametrize("seen", SEEN, ids=lambda seen: seen.__name__)
 @pytest.mark.parametrize("name", [*ON_PAPER, *IN_PICTURE])
-def test_a_hidden_mark_never_makes_an_overvote_a_vote(name: str, seen: Callable[[Page], ScanSettings]):
+def test_a_hidden_mark_never_makes_an_overvote_a_vote(name: str, seen: Seen):
     for number in range(SHEETS):
         reading = read(name, seen, number)
         assert reading.fate != "counted", f"sheet {number}: counted for {reading.choices}"
