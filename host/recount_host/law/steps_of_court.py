@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from recount_host.act import Act
 from recount_host.law.challenges import CHALLENGED, Segregated, find_tag
-from recount_host.law.court_words import ACCEPTED
+from recount_host.law.court_words import ACCEPTED, OTHER_MATTER
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import check_outcomes, voteable
 from recount_host.law.precinct_state import PrecinctState
@@ -66,7 +66,10 @@ def _ballot_ruled(state: PrecinctState, act: Act) -> PrecinctState:
             else f"there is no ruling on tag {ballot.tag} yet: leave --instead-of out"
         )
     ruling = Ruling(act.n, ballot.tag, body["outcome"], body["reason"], act.utc, clerk, body["instead_of"])
-    return replace(state, state=reached, rulings=(*state.rulings, ruling))
+    changed = replace(state, state=reached, rulings=(*state.rulings, ruling))
+    for key in changes_by_court(changed):
+        _check_not_below_none(changed, OTHER_MATTER, key)
+    return changed
 
 
 def _on_docket(state: PrecinctState, tag: str) -> Segregated:
@@ -110,12 +113,16 @@ def _check_votes(state: PrecinctState, ruling: ResultRuling) -> None:
             raise NotAllowed(f'"{key}" is no option of this contest: the options are {", ".join(options)}')
         if not change:
             raise NotAllowed(f"a change of 0 votes for {key} is none: leave it out")
-        left = _left(changed, ruling.part, key)
-        if left < 0:
-            raise NotAllowed(
-                f"that would leave {left} votes for {key}: look at the ruling again, and enter by how many "
-                "votes the result changes"
-            )
+        _check_not_below_none(changed, ruling.part, key)
+
+
+def _check_not_below_none(state: PrecinctState, part: str, key: str) -> None:
+    left = _left(state, part, key)
+    if left < 0:
+        raise NotAllowed(
+            f"that would leave {left} votes for {key}: look at the rulings again, and enter by how many "
+            "votes the result changes"
+        )
 
 
 def _left(state: PrecinctState, part: str, key: str) -> int:

@@ -226,6 +226,15 @@ def test_d2_a_ruling_on_a_result_changes_something_and_leaves_no_fewer_votes_tha
         rule_result(day, "other", R=-1)
 
 
+def test_f_no_ruling_on_a_ballot_leaves_fewer_votes_than_none() -> None:
+    day = in_court()
+    day.hear()
+    first = day.rule("R")
+    rule_result(day, "other", R=-5)
+    with pytest.raises(NotAllowed, match="would leave -1 votes for R"):
+        day.rule("D", instead_of=first)
+
+
 def test_d2_where_all_was_counted_by_hand_there_is_no_accepted_result_to_rule_on() -> None:
     day = Day()
     day.scan(TWELVE_SHEETS)
