@@ -21,6 +21,8 @@ PRECINCT = "101"
 CONTEST = 1
 BLANK = "006"
 FAIRVIEW = Path(__file__).resolve().parent.parent / "images" / "ballots" / "fairview"
+SCANNED_AGAIN = frozenset(("039", "042", "046", "078"))
+"""Of the real ones: the paper of 027, 003, 027, 071 once more, which a device asks about within one batch."""
 DRAWN_SHEETS = 40
 """Of Fairview's deck: as many as there are real ones, nearly."""
 
@@ -87,10 +89,10 @@ def spec_of(ballots: Path, number: int) -> str:
 
 
 def real_stack(ballots: Path, folder: Path) -> Stack:
-    """Build the program in `folder`, and read every sheet but the blank."""
+    """Build the program in `folder`, and read every sheet once, but not the blank."""
     (folder / "spec.toml").write_text(spec_of(ballots, CONTEST), encoding="utf-8")
     names = sorted(path.name.removesuffix("-front.jpg") for path in ballots.glob("*-front.jpg"))
-    names.remove(BLANK)
+    names = [name for name in names if name != BLANK and name not in SCANNED_AGAIN]
     sheets = [
         {"id": name, "front": str(ballots / f"{name}-front.jpg"), "back": str(ballots / f"{name}-back.jpg")}
         for name in names

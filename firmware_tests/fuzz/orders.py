@@ -39,6 +39,7 @@ def _seeds() -> Sequence[bytes]:
     return [
         *(signature + order for order, signature in (*made, *others)),
         _signed(msgpack.packb(envelope) or b""),
+        _signed(b"no map"),
     ]
 
 

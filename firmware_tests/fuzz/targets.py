@@ -304,6 +304,7 @@ TARGETS = (
 
 MODULES = {
     "orders": ("orders", "ORDERS_TARGET"),
+    "crops": ("crops", "CROPS"),
     "sealed bundles": ("sealed_bundles", "SEALED"),
     "bundles": ("bundles", "BUNDLES"),
 }

@@ -18,11 +18,10 @@ from recount_host.commands.desk import facts_of
 from recount_host.errors import RecountError
 from recount_host.exports import layout
 from recount_host.exports.errors import ExportRefused
-from recount_host.exports.layout import Entry, Manifest, chain_item, crop_path
+from recount_host.exports.layout import Entry, Manifest, chain_item, crop_path, refused_path
 from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.sealed import seal
 from recount_host.exports.tar import tar_bytes
-from recount_host.law.enrolment import Enrolment
 from recount_host.law.precinct import Facts, fold_all
 from recount_host.ledger import Ledger
 from recount_host.ledger.contents import crop_sha256
@@ -111,9 +110,7 @@ def _pieces(ledger: Ledger, facts: Facts, progress: Progress) -> tuple[list[Piec
     pieces = [
         _fixed(layout.README, README.encode()),
         _fixed(layout.ORDER, text.encode()),
-        _fixed(layout.DEVICES, _json([_device_fields(device) for device in ledger.devices()])),
-        _fixed(layout.REFUSALS, _json([{"device": r.device, "name": r.name, "why": r.why, "utc": r.utc}
-                                       for r in ledger.refusals()])),
+        *_refusals(ledger),
         _fixed(layout.ACTS, b"".join(map(chain_item, ledger.act_bytes()[: len(facts.acts)]))),
     ]  # fmt: skip
     pieces += _chains(ledger)
@@ -134,13 +131,17 @@ def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, indent=1).encode("ascii") + b"\n"
 
 
-def _device_fields(device: Enrolment) -> dict[str, str]:
-    return {
-        "device": device.device,
-        "name": device.name,
-        "public_key": device.public_key.hex(),
-        "enrolled_utc": device.utc,
-    }
+def _refusals(ledger: Ledger) -> list[Piece]:
+    """Return the list of what was refused, and its bytes."""
+    refusals = ledger.refusals()
+    told = [
+        {"device": r.device, "name": r.name, "why": r.why, "utc": r.utc, "file": refused_path(r.n)}
+        for r in refusals
+    ]
+    return [
+        _fixed(layout.REFUSALS, _json(told)),
+        *(Piece(refused_path(r.n), _taker(ledger.refused_bytes, r.n)) for r in refusals),
+    ]
 
 
 def _chains(ledger: Ledger) -> Iterator[Piece]:
@@ -260,7 +261,7 @@ order.toml                          the court's order
 acts.chain                          what people did, each act bound to the one before
 records/                            what each device wrote, each record signed and bound to the one before
 early/                              records whose predecessors never came
-devices.json, refusals.json         the devices and their keys; what the host refused, and why
+refusals.json, refused/             what the host refused from devices, why, and its bytes
 programs/                           the contest programs by which sheets were judged
 statements/                         the printed statements and forms
 crops/                              the contest as the camera saw it, of each sheet judged

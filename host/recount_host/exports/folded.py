@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 
+import msgspec
+
 from recount_host.act import Act
 from recount_host.commands.desk import facts_from
 from recount_host.errors import RecountError
@@ -14,10 +16,10 @@ from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.report import PrecinctReport, Report
 from recount_host.law.acts import check_stored
 from recount_host.law.contest import contest_of
-from recount_host.law.enrolment import enrolments
 from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
+from recount_host.signatures import Signature, SignatureError, Signed, check_signature
 from recount_protocol.records import NO_HASH
 
 
@@ -37,7 +39,6 @@ def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progr
         report.fails(layout.ORDER, "it is not the order under which the host worked")
     if (facts.order.locality, facts.order.contest) != (manifest.locality, manifest.contest):
         report.fails(layout.MANIFEST, "it names another locality or contest than the order")
-    _check_keys(facts, evidence, report)
     for precinct in facts.order.precincts:
         _check_precinct(facts, precinct.id, report)
     _check_forms(manifest, facts, evidence, report, progress)
@@ -66,19 +67,6 @@ def _check_acts(evidence: Evidence, report: Report) -> bool:
         for complaint in _ACT_CHECKS.get(act.kind, _nothing)(act, evidence):
             report.fails(where, complaint)
     return formed
-
-
-def _check_keys(facts: Facts, evidence: Evidence, report: Report) -> None:
-    """Hold the devices' keys against those that both sides enrolled: the acts are chained."""
-    try:
-        enrolled = enrolments(facts.acts)
-    except KeyError as error:
-        report.fails(layout.ACTS, f"device {error} is revoked and was never enrolled")
-        return
-    for device, records in evidence.records.items():
-        if records and device not in enrolled:
-            name = evidence.names[device]
-            report.fails(f"records/{device}.chain", f"no act enrols {name}, whose records these are")
 
 
 def _nothing(_act: Act, _evidence: Evidence) -> Iterable[str]:
@@ -115,7 +103,23 @@ def _check_heads_act(act: Act, evidence: Evidence) -> Iterable[str]:
             yield f"record {n} of {name} is not the one that was here then"
 
 
+def _check_order_act(act: Act, _evidence: Evidence) -> Iterable[str]:
+    """Hold the court's signatures against the order that they are said to be over."""
+    for entry in act.body["signatures"]:
+        try:
+            check_signature(msgspec.convert(entry, Signature), Signed("order", act.body["toml"]))
+        except (SignatureError, msgspec.ValidationError, ValueError) as error:
+            yield str(error)
+
+
+def _check_revocation(act: Act, evidence: Evidence) -> Iterable[str]:
+    if act.body["device"] not in evidence.keys:
+        yield f"device {act.body['device']} is revoked and was never enrolled"
+
+
 _ACT_CHECKS: Mapping[str, Callable[[Act, Evidence], Iterable[str]]] = {
+    "device_revoked": _check_revocation,
+    "order_set": _check_order_act,
     "program_added": _check_program_act,
     "scanning_finished": _check_heads_act,
 }

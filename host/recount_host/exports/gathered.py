@@ -1,17 +1,18 @@
 """What is read of a bundle: each file decoded, its chain and signatures checked, and kept to be folded."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
 
 from recount_classifier.errors import ClassifierError
 from recount_classifier.program import Program, read_program
 from recount_host.act import NO_ACT, Act, ActError, act_hash, check_follows, decode_act
-from recount_host.exports.judged import judge_again
+from recount_host.errors import RecountError
+from recount_host.exports.judging import Case, Judges
 from recount_host.exports.layout import ACTS_FORM, RECORDS_FORM, ChainBroken, Place, chain_items
 from recount_host.exports.report import Report
+from recount_host.law.acts import check_stored
+from recount_host.law.enrolment import ENROLLED, enrolment_body
 from recount_host.ledger.contents import crop_sha256
 from recount_host.ledger.rows import Gap
 from recount_protocol.errors import RecordError
@@ -21,7 +22,6 @@ from recount_protocol.records import (
     Record,
     check_next,
     decode_record,
-    device_id,
     record_hash,
     verify,
 )
@@ -31,6 +31,7 @@ from recount_protocol.records import (
 class Evidence:
     """What was read of the bundle so far."""
 
+    judges: Judges
     order: str = ""
     acts: list[Act] = field(default_factory=list[Act])
     act_hashes: list[bytes] = field(default_factory=list[bytes])
@@ -67,24 +68,6 @@ def _read_order(source: Input, evidence: Evidence, _report: Report) -> None:
     evidence.order = source.whole().decode("utf-8", "replace")
 
 
-def _read_devices(source: Input, evidence: Evidence, report: Report) -> None:
-    try:
-        entries: Any = json.loads(source.whole())
-        for entry in entries:
-            device, name, public_key = (
-                str(entry["device"]),
-                str(entry["name"]),
-                bytes.fromhex(entry["public_key"]),
-            )
-            if device_id(public_key) != device:
-                report.fails(source.path, f"the key of {name} is not the one that its id {device} is made of")
-                continue
-            evidence.keys[device] = public_key
-            evidence.names[device] = name
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        report.fails(source.path, f"it is no list of devices ({type(error).__name__})")
-
-
 def _read_acts(source: Input, evidence: Evidence, report: Report) -> None:
     head = NO_ACT
     try:
@@ -99,13 +82,29 @@ def _read_acts(source: Input, evidence: Evidence, report: Report) -> None:
         report.fails(f"{source.path}, behind act {len(evidence.acts)}", str(error))
     if evidence.acts:
         report.heads["acts"] = (len(evidence.acts), head.hex())
+    for act in evidence.acts:
+        if act.kind == ENROLLED:
+            _take_key(act, f"{source.path}, act {act.n} ({act.kind})", evidence, report)
+
+
+def _take_key(act: Act, where: str, evidence: Evidence, report: Report) -> None:
+    """Take a device's key from the act by which both sides enrolled it."""
+    try:
+        check_stored(act)
+    except RecountError:
+        return  # told when the acts are looked at one by one
+    device, name, public_key = (act.body[word] for word in ("device", "name", "public_key"))
+    if enrolment_body(name, public_key) != act.body:
+        report.fails(where, f"id or words of {name} are not those of its key")
+        return
+    evidence.keys[device], evidence.names[device] = public_key, name
 
 
 def _read_records(source: Input, evidence: Evidence, report: Report) -> None:
     device = source.place.words["device"]
     key = evidence.keys.get(device)
     if key is None:
-        report.fails(source.path, "these are records of a device that devices.json does not name")
+        report.fails(source.path, "these are records of a device that no act enrols")
         return
     records = evidence.records.setdefault(device, [])
     hashes = evidence.hashes.setdefault(device, [])
@@ -148,7 +147,7 @@ def _read_early(source: Input, evidence: Evidence, report: Report) -> None:
     device = source.place.words["device"]
     key = evidence.keys.get(device)
     if key is None:
-        report.fails(source.path, "these are records of a device that devices.json does not name")
+        report.fails(source.path, "these are records of a device that no act enrols")
         return
     try:
         numbers = [record.n for record, _ in _signed(source, device, key)]
@@ -192,14 +191,11 @@ def _read_crop(source: Input, evidence: Evidence, report: Report) -> None:
     if sha256(png).digest() != crop_sha256(record):
         report.fails(source.path, f"it is not the picture that record {n} names")
         return
-    program = evidence.programs.get(evidence.run_programs.get((device, record.run), b""))
-    if program is None:
+    program = evidence.run_programs.get((device, record.run), b"")
+    if program not in evidence.programs:
         report.fails(source.path, "the contest program by which it was judged is not in the bundle")
         return
-    difference = judge_again(record, png, program)
-    report.did("crops")
-    if difference:
-        report.fails(source.path, f"sheet {record.body['sheet']}: {difference}")
+    evidence.judges.judge(Case(source.path, record, png, program))
 
 
 def _pass_over(_source: Input, _evidence: Evidence, _report: Report) -> None:
@@ -209,8 +205,8 @@ def _pass_over(_source: Input, _evidence: Evidence, _report: Report) -> None:
 READERS: Mapping[str, Callable[[Input, Evidence, Report], None]] = {
     "readme": _pass_over,
     "order": _read_order,
-    "devices": _read_devices,
     "refusals": _pass_over,
+    "refused": _pass_over,
     "acts": _read_acts,
     "records": _read_records,
     "early": _read_early,

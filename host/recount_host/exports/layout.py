@@ -6,8 +6,8 @@ A bundle is a folder or a tar of plain files, nothing compressed:
     manifest.signature      the host's Ed25519 signature of the manifest's bytes
     README.txt              for people
     order.toml              the court's order as the host works under it
-    devices.json            every device: id, name, public key
-    refusals.json           what was refused from devices, and why
+    refusals.json           what was refused from devices, and why; each names its file in refused/
+    refused/N.bytes         the bytes that were refused, as far as the host kept them
     acts.chain              what people did: for each act 4 bytes of length (big-endian), then its bytes
     records/DEVICE.chain    each record as written: 4 bytes of length, its bytes, 64 bytes of signature
     early/DEVICE.chain      records whose predecessors never came, in the same form: the proof of a gap
@@ -28,15 +28,15 @@ import msgspec
 
 from recount_host.act import MAX_ACT_BYTES
 from recount_host.exports.errors import NoBundle
+from recount_host.ledger.intake import MAX_EVIDENCE_BYTES
 from recount_host.order import MAX_ORDER_BYTES
 from recount_protocol.records import MAX_CROP_BYTES, MAX_RECORD_BYTES, SIGNATURE_BYTES
 
-FORMAT = "recount-bundle-1"
+FORMAT = "recount-bundle-2"
 MANIFEST, MANIFEST_SIGNATURE = "manifest.json", "manifest.signature"
-README, ORDER, DEVICES, REFUSALS, ACTS = (
+README, ORDER, REFUSALS, ACTS = (
     "README.txt",
     "order.toml",
-    "devices.json",
     "refusals.json",
     "acts.chain",
 )
@@ -63,8 +63,8 @@ class Part(NamedTuple):
 PARTS: tuple[Part, ...] = (
     Part("readme", re.compile(r"README\.txt"), _MIB),
     Part("order", re.compile(r"order\.toml"), MAX_ORDER_BYTES),
-    Part("devices", re.compile(r"devices\.json"), _MIB),
     Part("refusals", re.compile(r"refusals\.json"), 128 * _MIB),
+    Part("refused", re.compile(r"refused/(?P<n>[0-9]{6,15})\.bytes"), MAX_EVIDENCE_BYTES),
     Part("acts", re.compile(r"acts\.chain"), MAX_CHAIN_BYTES),
     Part("records", re.compile(r"records/(?P<device>[0-9a-f]{16})\.chain"), MAX_CHAIN_BYTES),
     Part("early", re.compile(r"early/(?P<device>[0-9a-f]{16})\.chain"), 64 * _MIB),
@@ -78,7 +78,7 @@ PARTS: tuple[Part, ...] = (
 )
 """The kinds of files in the order in which they stand in a bundle."""
 
-_SINGLE = frozenset(("readme", "order", "devices", "refusals", "acts"))
+_SINGLE = frozenset(("readme", "order", "refusals", "acts"))
 
 
 class Place(NamedTuple):
@@ -101,6 +101,11 @@ def place_of(path: str) -> Place:
 def crop_path(device: str, n: int) -> str:
     """Return where the crop of record `n` stands."""
     return f"crops/{device}/{n:09d}.png"
+
+
+def refused_path(n: int) -> str:
+    """Return where the bytes of refusal `n` stand."""
+    return f"refused/{n:06d}.bytes"
 
 
 _Hex = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]

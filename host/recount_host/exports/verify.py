@@ -16,6 +16,7 @@ from recount_host.exports.bundle import Progress
 from recount_host.exports.errors import NoBundle
 from recount_host.exports.folded import fold_all_again
 from recount_host.exports.gathered import READERS, Evidence, Input
+from recount_host.exports.judging import Judges
 from recount_host.exports.layout import Entry, Place, place_of
 from recount_host.exports.opened import Opened
 from recount_host.exports.report import Report
@@ -28,8 +29,14 @@ def verify_bundle(opened: Opened, host_fingerprint: str, progress: Progress) -> 
     `host_fingerprint` is the SHA-256 of the host's public key as the officials wrote it down, or its first
     digits; "" where it is not known. Raises NoBundle.
     """
-    report, evidence = Report(), Evidence()
+    report = Report()
     _check_signature(opened, host_fingerprint, report)
+    with Judges(report) as judges:
+        _check_content(opened, Evidence(judges), report, progress)
+    return report
+
+
+def _check_content(opened: Opened, evidence: Evidence, report: Report, progress: Progress) -> None:
     lacking = layout.has_all_single(opened.manifest.files)
     if lacking:
         raise NoBundle(f"it is no bundle: its manifest names no {lacking}")
@@ -39,14 +46,15 @@ def verify_bundle(opened: Opened, host_fingerprint: str, progress: Progress) -> 
         if place.part.kind == "crop" and not is_folded:
             # The crops come last: with all records here, the counts are told before the long work begins.
             fold_all_again(opened.manifest, evidence, report, progress)
+            evidence.judges.begin(evidence.programs, len(evidence.crops_due))
             is_folded = True
         _read(place, entry, member, evidence, report)
         progress("files", done, len(opened.manifest.files))
+    evidence.judges.finish()
     if not is_folded:
         fold_all_again(opened.manifest, evidence, report, progress)
     for device, n in evidence.crops_due:
         report.fails(f"records/{device}.chain", f"record {n}: its picture is not in the bundle")
-    return report
 
 
 def _check_signature(opened: Opened, host_fingerprint: str, report: Report) -> None:

@@ -35,6 +35,7 @@ class Contents:
         self._heads: dict[str, tuple[int, bytes]] = {}
         self._early: dict[str, set[int]] = {}
         self._crops_due: dict[str, dict[int, None]] = {}
+        """Device -> numbers of records whose crop has not come, the lowest first as they came."""
         self.crops_here: set[tuple[str, int]] = set()
         self._decoded: dict[bytes, Record] = {}
         """Records just taken in, by the SHA-256 of their bytes."""
@@ -63,7 +64,7 @@ class Contents:
 
     def next_crop_n(self, device: str) -> int:
         """Return the lowest record number whose crop has not come; 0 when none is due."""
-        return min(self._crops_due.get(device, {}), default=0)
+        return next(iter(self._crops_due.get(device, ())), 0)
 
     def newcomers(self) -> tuple[Newcomer, ...]:
         """Return the devices that have shown their key and are not enrolled, in the order they came."""

@@ -6,7 +6,7 @@ are verified on receipt and stored as they came. Nothing is changed or removed a
 
 import os
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -144,8 +144,16 @@ class Ledger:
     def refusals(self) -> tuple[Refusal, ...]:
         """Return what was not taken, in the order it came, each cause once."""
         with reading(self._engine, self.path) as connection:
-            rows = connection.execute(select(schema.refusals).order_by(schema.refusals.c.stored)).all()
-        return tuple(Refusal(row.device, row.name, row.why, row.utc) for row in rows)
+            table = schema.refusals
+            columns = (table.c.stored, table.c.device, table.c.name, table.c.why, table.c.utc)
+            rows = connection.execute(select(*columns).order_by(table.c.stored)).all()
+        return tuple(Refusal(row.stored, row.device, row.name, row.why, row.utc) for row in rows)
+
+    def refused_bytes(self, n: int) -> bytes | None:
+        """Return what was kept of the bytes of refusal `n`, or None when there is no such refusal."""
+        query = select(schema.refusals.c.evidence).where(schema.refusals.c.stored == n)
+        with reading(self._engine, self.path) as connection:
+            return connection.execute(query).scalar_one_or_none()
 
     def head(self, device: str) -> tuple[int, bytes]:
         """Return number and hash of the last record of `device`; (0, 32 zero bytes) when there is none."""
@@ -244,7 +252,12 @@ class Ledger:
 
     def next_crop_n(self, device: str) -> int:
         """Return the lowest record number of `device` whose crop has not come; 0 when none is due."""
-        return self._refreshed().next_crop_n(device)
+        return self.next_crops([device])[device]
+
+    def next_crops(self, devices: Iterable[str]) -> Mapping[str, int]:
+        """Return the same for several devices."""
+        contents = self._refreshed()
+        return {device: contents.next_crop_n(device) for device in devices}
 
     # Contest programs
 

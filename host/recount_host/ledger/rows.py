@@ -75,6 +75,8 @@ class Gap:
 class Refusal:
     """Something a device sent that was not taken, kept as evidence."""
 
+    n: int
+    """Its number in the ledger."""
     device: str
     name: str
     why: str

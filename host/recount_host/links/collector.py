@@ -213,8 +213,9 @@ class Collector:
         if not batch:
             return
         outcomes = self._ledger.add_crops([(want.device, want.n, want.png) for _, want in batch])
+        due = self._ledger.next_crops({want.device for _, want in batch})
         for (seat, want), outcome in zip(batch, outcomes, strict=True):
-            seat.answer(CropKept(want.n, outcome, self._ledger.next_crop_n(want.device)))
+            seat.answer(CropKept(want.n, outcome, due[want.device]))
 
     def _tell_duties(self) -> None:
         if not self._duties_may_differ():

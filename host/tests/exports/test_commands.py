@@ -38,7 +38,7 @@ def test_a_bundle_is_exported_and_holds(locality: Path, capsys: pytest.CaptureFi
     told = capsys.readouterr()
     assert "precinct 101: challenge call, I1 holds" in told.out
     assert told.out.endswith("everything holds; compare the codes and the host's key with the signed paper\n")
-    assert "files: 13 of 13" in told.err
+    assert "files: 12 of 12" in told.err
     assert "\r" not in told.err
 
 

@@ -109,7 +109,7 @@ MANIFESTS = {
     "a file twice": edited(lambda f: f["files"].append(f["files"][-1])),  # type: ignore[attr-defined]
     "out of order": edited(lambda f: f["files"].reverse()),  # type: ignore[attr-defined]
     "another format": edited(lambda f: f.update(format="recount-bundle-9")),
-    "no acts": edited(lambda f: f["files"].pop(4)),  # type: ignore[attr-defined]
+    "no acts": edited(lambda f: f["files"].pop(3)),  # type: ignore[attr-defined]
     "a hash that is none": edited(lambda f: f["files"][0].update(sha256="x" * 64)),  # type: ignore[index]
 }
 

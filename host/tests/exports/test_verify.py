@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -18,6 +20,7 @@ from host.tests.exports.localities import (
     export,
     fill,
     no_progress,
+    reading_program,
     verified,
 )
 from host.tests.exports.tampering import (
@@ -32,12 +35,17 @@ from host.tests.exports.tampering import (
 from host.tests.web.read_sheets import png_of
 from recount_host.exports.bundle import export_bundle
 from recount_host.exports.errors import ExportRefused
+from recount_host.exports.judging import Case, Judges
 from recount_host.exports.layout import ACTS_FORM, RECORDS_FORM, chain_item, chain_items
+from recount_host.exports.opened import open_bundle
 from recount_host.exports.report import Report
 from recount_host.exports.tar import tar_bytes
 from recount_host.ledger import Ledger
 from recount_host.rehearsal import Device, Sheet
 from recount_protocol.fates import COUNTED
+from recount_protocol.records import decode_record
+
+COURT = X25519PrivateKey.from_private_bytes(b"cour" * 8)
 
 
 def report_of(folder: Path, bundle: bytes) -> Report:
@@ -197,28 +205,73 @@ def test_a_missing_program_is_found(tmp_path: Path) -> None:
     assert any("the program" in line and "is not in the bundle" in line for line in found)
 
 
-def test_a_device_without_its_key_is_found(tmp_path: Path) -> None:
-    def with_another_key(data: bytes) -> bytes:
-        entries = json.loads(data)
-        entries[0]["public_key"] = "11" * 32
-        return json.dumps(entries).encode()
+def test_a_device_whose_enrolment_names_another_key_is_found(tmp_path: Path) -> None:
+    changed = [
+        with_body(data, public_key=b"\x11" * 32) if b"device_enrolled" in data else data for data in acts()
+    ]
+    files = {**sound_files(), "acts.chain": b"".join(map(chain_item, changed))}
+    found = problems(tmp_path, signed_anew(files))
+    assert any("id or words of alpha are not those of its key" in line for line in found)
+    assert any("records of a device that no act enrols" in line for line in found)
 
-    found = problems(tmp_path, with_change("devices.json", with_another_key))
-    assert any("is not the one that its id" in line for line in found)
+
+def with_body(act: bytes, **changed: object) -> bytes:
+    """Return the act with other fields in its body."""
+    fields = msgpack.unpackb(act)
+    return msgpack.packb({**fields, "body": {**fields["body"], **changed}}) or b""
 
 
 def test_records_of_a_device_that_nobody_enrolled_are_told_of(tmp_path: Path) -> None:
     stranger = MixedDevice("stranger", MARKS)
     stranger.write("device_started", {"software": "s", "firmware": "f", "boot": 1, "note": ""}, batch=0)
+    chain = b"".join(chain_item(*each) for each in stranger.signed())
+    files = {**sound_files(), f"records/{stranger.id}.chain": chain}
+    found = problems(tmp_path, signed_anew(files))
+    assert any("records of a device that no act enrols" in line for line in found)
 
-    def with_stranger(data: bytes) -> bytes:
-        entry = {"device": stranger.id, "name": "stranger", "public_key": stranger.public_key.hex()}
-        return json.dumps([*json.loads(data), entry]).encode()
 
+def test_a_signature_that_is_not_over_the_order_is_found(tmp_path: Path) -> None:
+    key = HOST_KEY.public_key().public_bytes_raw().hex()
+    false = {"name": "Cleo May, clerk", "public_key": key, "signature": "00" * 64}
+    changed = [with_body(data, signatures=[false]) if b"order_set" in data else data for data in acts()]
+    files = {**sound_files(), "acts.chain": b"".join(map(chain_item, changed))}
+    found = problems(tmp_path, signed_anew(files))
+    assert any("the signature of 'Cleo May, clerk' is not over this order" in line for line in found)
+
+
+def test_what_was_refused_is_in_the_bundle_with_its_bytes(tmp_path: Path) -> None:
+    day = a_scanned_day()
+    with Ledger(tmp_path / "ledger.sqlite") as ledger:
+        fill(ledger, day)
+        ledger.add_record(b"no record at all", bytes(64))
+        made = export_bundle(ledger, HOST_KEY, tmp_path / "b.tar", COURT.public_key(), UTC, no_progress)
+    with open_bundle(tmp_path / "b.tar", COURT) as opened:
+        files = {member.path: b"".join(member.chunks) for member in opened.members}
+    assert made.files > 0
+    (told,) = json.loads(files["refusals.json"])
+    assert "not a record" in told["why"]
+    assert files[told["file"]] == b"no record at all"
+    assert verified(tmp_path / "b.tar", COURT).checked["records"]
+
+
+def test_many_pictures_are_judged_in_processes_with_the_same_outcome() -> None:
     files = sound_files()
-    files["devices.json"] = with_stranger(files["devices.json"])
-    files[f"records/{stranger.id}.chain"] = b"".join(chain_item(*each) for each in stranger.signed())
-    assert any("no act enrols stranger" in line for line in problems(tmp_path, signed_anew(files)))
+    crops = [path for path in files if path.startswith("crops/")]
+    told = {record.n: record for record in map(decode_record, (data for data, _ in records()))}
+    program = reading_program()
+    cases = [
+        Case(path, told[int(path.split("/")[2].removesuffix(".png"))], files[path], program.program_hash)
+        for path in crops
+    ]
+    lie = replace(cases[0].record, body={**cases[0].record.body, "choices": ["R", "D"]})
+    report = Report()
+    with Judges(report, many=1) as judges:
+        judges.begin({program.program_hash: program}, len(cases))
+        for case in (*cases, cases[0]._replace(path="a lie", record=lie)):
+            judges.judge(case)
+        judges.finish()
+    assert report.checked == {"crops": len(cases) + 1}
+    assert [problem.where for problem in report.problems] == ["a lie"]
 
 
 class LyingDevice(MixedDevice):

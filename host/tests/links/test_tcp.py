@@ -4,55 +4,18 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from host.tests.enrolling import revoke
+from host.tests.links.collecting_host import Host
 from host.tests.links.stand_in import StandIn, run_over_tcp
+from host.tests.links.table import a_device
 from recount_host.errors import OperatorError
-from recount_host.host_key import open_host_key
-from recount_host.ledger import Ledger
-from recount_host.links.collector import Collector
-from recount_host.links.live import LiveBoard
 from recount_host.links.session import DeviceSession
-from recount_host.links.tcp_link import TcpLinks, listen
-
-from .table import a_device, enrolled
-
-
-class Host:
-    """The collecting half of `serve` in this process."""
-
-    def __init__(self, folder: Path) -> None:
-        self.ledger = Ledger(folder / "ledger.sqlite")
-        self.board = LiveBoard()
-        self.duties: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {}
-        self.failed = threading.Event()
-        self.collector = Collector(self.ledger, lambda device: self.duties.get(device, ()), self.failed.set)
-        identity, boots = open_host_key(folder), count(1)
-        self.links = TcpLinks(
-            listen("127.0.0.1", 0, purpose="devices", beyond_this_machine=True),
-            self.collector,
-            self.board,
-            lambda: DeviceSession(next(boots), identity),
-        )
-        self.collector.start()
-        self.links.start()
-
-    @property
-    def port(self) -> int:
-        return self.links.port
-
-    def a_device(self, name: str = "device-1", seed: int = 1) -> StandIn:
-        return enrolled(self.ledger, a_device(name, seed))
-
-    def close(self) -> None:
-        self.links.stop()
-        self.collector.stop()
-        self.ledger.close()
+from recount_host.links.tcp_link import listen
 
 
 @pytest.fixture
