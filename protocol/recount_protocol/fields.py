@@ -241,12 +241,12 @@ def _check_free_keys(name: str, values: Mapping[Any, Any]) -> None:
 
 
 def _check_plain(name: str, value: Any) -> None:
+    """Check what is neither list, map nor finite number."""
     kind = type(value)
     if kind is str:
         _check_text(name, value)
     elif kind is float:
-        if not math.isfinite(value):
-            raise FieldError(f"{name} holds a number that is not finite")
+        raise FieldError(f"{name} holds a number that is not finite")
     elif kind is int:
         if abs(value) > MAX_INTEGER:
             raise FieldError(f"{name} holds a number beyond 2^53")

@@ -41,12 +41,12 @@ MAX_MESSAGE_BYTES = longest_message(MAX_PAYLOAD_BYTES)
 PART_BYTES = 32 * 1024
 """The longest part of a crop or program in one message."""
 
-MAX_RECORDS = 64
-"""The most records in one message."""
-
 RECORDS_BYTES = 4 * 1024
 """How much of a backlog goes into one message: what TLS and frame add is little then, and what a damaged byte
 on the line costs, too."""
+
+MAX_RECORDS = 64
+"""The most records in one message: RECORDS_BYTES hold no more, however short they are."""
 
 MAX_PROGRAM_BYTES = 256 * 1024 * 1024
 
@@ -138,7 +138,7 @@ def records_for_one_message(waiting: Iterable[tuple[bytes, bytes]]) -> list[byte
     left = RECORDS_BYTES
     for record, signature in waiting:
         left -= SIGNATURE_BYTES + len(record)
-        if taken and (left < 0 or len(taken) == MAX_RECORDS):
+        if taken and left < 0:
             break
         taken.append(signature + record)
     return taken
