@@ -16,7 +16,8 @@ from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.report import PrecinctReport, Report
 from recount_host.law.acts import check_stored
 from recount_host.law.contest import contest_of
-from recount_host.law.precinct import Facts, PrecinctState, fold
+from recount_host.law.court import fold_court
+from recount_host.law.precinct import COURT_WIDE, Facts, PrecinctState, fold
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
 from recount_host.signatures import Signature, SignatureError, Signed, check_signature
@@ -41,6 +42,7 @@ def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progr
         report.fails(layout.MANIFEST, "it names another locality or contest than the order")
     for precinct in facts.order.precincts:
         _check_precinct(facts, precinct.id, report)
+    _check_court(facts, report)
     _check_forms(manifest, facts, evidence, report, progress)
 
 
@@ -138,6 +140,16 @@ def _check_precinct(facts: Facts, precinct_id: str, report: Report) -> None:
         for sentence in dict.fromkeys([*(o.sentence for o in state.obstacles), *_of_batches(state)]):
             report.fails(where, sentence)
     report.precincts.append(_precinct_report(state))
+
+
+def _check_court(facts: Facts, report: Report) -> None:
+    """Fold the court's acts: the docket, and what it certified."""
+    if not any(act.kind in COURT_WIDE for act in facts.acts):
+        return
+    try:
+        fold_court(facts)
+    except RecountError as error:
+        report.fails("the court", str(error))
 
 
 def _of_batches(state: PrecinctState) -> Iterator[str]:

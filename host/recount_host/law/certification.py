@@ -89,11 +89,6 @@ class Certification:
     utc: str
     facts_sha256: str = ""
 
-    @property
-    def short_code(self) -> str:
-        """Return the code that stands on every page."""
-        return self.facts_sha256[:SHORT_CODE_DIGITS]
-
     def to_fields(self) -> dict[str, Any]:
         """Return it as plain maps, lists, strings and numbers."""
         return asdict(self)

@@ -70,13 +70,9 @@ def check_clerk(by: Sequence[Person]) -> Person:
     return person
 
 
-def standing(rulings: Iterable[Ruling], tag: str) -> Ruling | None:
+def standing(rulings: Sequence[Ruling], tag: str) -> Ruling | None:
     """Return the ruling on this ballot that stands, None while the court has not ruled."""
-    found = None
-    for ruling in rulings:
-        if ruling.tag == tag:
-            found = ruling
-    return found
+    return next((ruling for ruling in reversed(rulings) if ruling.tag == tag), None)
 
 
 def sides_heard(heard: Iterable[Heard], tag: str) -> frozenset[str]:

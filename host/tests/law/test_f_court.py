@@ -8,7 +8,7 @@ import pytest
 from recount_host.act import Person
 from recount_host.law.certification import certification, to_declare
 from recount_host.law.changes import changes
-from recount_host.law.court import docket_of
+from recount_host.law.court import docket_of, forms_ready
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.precinct import fold
 from recount_host.law.statement import statement
@@ -512,9 +512,12 @@ def test_what_to_do_next_leads_from_the_conclusion_to_the_certification() -> Non
     day = counted()
     day.segregate(counted_as="D")
     assert day.court().situation[0] == "precinct 101 is not concluded, and the docket opens after all are (F)"
+    assert forms_ready(day.court()) == ()
     day.conclude()
     assert "court open" in day.court().situation[1]
+    assert forms_ready(day.court()) == ("transmittal",)
     day.open_docket()
+    assert forms_ready(day.court()) == ("transmittal", "docket", "rulings")
     assert day.court().situation == (
         "1 of 1 questioned ballots are not ruled on",
         "hear the parties on tag T-1 of precinct 101 (court hear), then enter the ruling (court rule)",
@@ -524,6 +527,8 @@ def test_what_to_do_next_leads_from_the_conclusion_to_the_certification() -> Non
     assert "court certify" in day.court().situation[1]
     day.certify()
     assert day.court().situation[0] == "version 1 is certified and final (G)"
+    ready = ("transmittal", "docket", "rulings", "certification", "changes")
+    assert forms_ready(day.court()) == ready
 
 
 def test_an_uncounted_day_has_no_transmittal() -> None:
