@@ -6,7 +6,7 @@ The ledger only grows, so what was read stays true. Every chain is checked link 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from recount_host.act import NO_ACT, Act, ActError
 from recount_host.law.enrolment import Enrolment, enrolments
@@ -16,6 +16,20 @@ from recount_host.ledger.arrivals import Arrival
 from recount_host.ledger.rows import Gap, Newcomer
 from recount_host.ledger.sqlite import damaged
 from recount_protocol.records import NO_HASH, Record, RecordError, check_next, decode_record, record_hash
+
+_LAST_ROWS = select(
+    *(
+        select(func.coalesce(func.max(column), 0)).scalar_subquery()
+        for column in (
+            schema.acts.c.n,
+            schema.introduced.c.stored,
+            schema.records.c.stored,
+            schema.early_records.c.stored,
+            schema.crops.c.stored,
+        )
+    )
+)
+"""The number of the last row of each table that is read."""
 
 
 class Contents:
@@ -42,17 +56,18 @@ class Contents:
 
     def refresh(self, connection: Connection) -> None:
         """Read what was added. Raises LedgerDamaged, naming the place, where a chain does not hold."""
-        try:
-            fresh, self._act_hash = read_acts(connection, self.acts, self._act_hash)
-        except ActError as error:
-            raise damaged(self._path, str(error)) from error
-        if fresh:
-            self.acts += fresh
-            self.devices = enrolments(self.acts)
-        self._read_introduced(connection)
-        self._read_records(connection)
-        self._read_early(connection)
-        self._read_crops(connection)
+        # One look tells which tables have grown: most rounds of the collector find one of them.
+        acts, introduced, records, early, crops = tuple(connection.execute(_LAST_ROWS).one())
+        if acts > len(self.acts):
+            self._read_acts(connection)
+        if introduced > self._introduced_read:
+            self._read_introduced(connection)
+        if records > self._records_read:
+            self._read_records(connection)
+        if early > self._early_read:
+            self._read_early(connection)
+        if crops > self._crops_read:
+            self._read_crops(connection)
 
     def expect(self, arrivals: Iterable[Arrival]) -> None:
         """Remember what these records decode to, for the next refresh, which reads their bytes from disk."""
@@ -79,6 +94,14 @@ class Contents:
             if waiting:
                 found.append(Gap(device, self.devices[device].name, head + 1, waiting - 1))
         return tuple(found)
+
+    def _read_acts(self, connection: Connection) -> None:
+        try:
+            fresh, self._act_hash = read_acts(connection, self.acts, self._act_hash)
+        except ActError as error:
+            raise damaged(self._path, str(error)) from error
+        self.acts += fresh
+        self.devices = enrolments(self.acts)
 
     def _read_introduced(self, connection: Connection) -> None:
         table = schema.introduced
