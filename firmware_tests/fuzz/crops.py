@@ -53,7 +53,9 @@ def _chunks(data: bytes) -> list[tuple[bytes, bytes]]:
 
 def _change(data: bytes, random: Random, most: int) -> bytes:
     chunks = _chunks(data)
-    if not chunks or random.random() < 0.15:
+    if not chunks:
+        return random.choice(_seeds())[:most]  # a change before has left nothing of it
+    if random.random() < 0.03:
         return havoc(data, random, most)
     at = random.randrange(len(chunks))
     kind, content = chunks[at]

@@ -46,7 +46,7 @@ def _seeds() -> Sequence[bytes]:
 def _change(data: bytes, random: Random, most: int) -> bytes:
     if random.random() < 0.15:
         return havoc(data, random, most)
-    return _signed(packed_again(data[SIGNATURE_BYTES:], random, most - SIGNATURE_BYTES))
+    return _signed(packed_again(data[SIGNATURE_BYTES:], random, most)[: most - SIGNATURE_BYTES])
 
 
 def _decode(data: bytes) -> bool:
