@@ -26,6 +26,7 @@ from pathlib import Path
 
 from firmware_tests.benchmark_page import write_section
 from firmware_tests.power_disk import SYNCS, Loss
+from firmware_tests.power_real import AT_A_TIME, SHEETS, few_sheets, real_plans, run_real
 from firmware_tests.power_runs import (
     BOARD,
     CHANGES,
@@ -53,6 +54,8 @@ from recount_world.errors import BoardError
 TOLD_EVERY_S = 20.0
 WAITS_PER_CORE = 3
 """Runs at a time on each core: they mostly wait, for hands and for connections."""
+RUNS_TO_A_REAL_ONE = 30
+"""To so many runs comes one on the commands themselves."""
 LOSSES = (Loss.SOME, Loss.SOME, Loss.SOME, Loss.ALL, Loss.LAST_TORN, Loss.NONE)
 
 AT_EVERY_SYNC = (
@@ -139,9 +142,10 @@ class Worker:
 class Soak:
     """Runs under way, so many at a time."""
 
-    def __init__(self, folder: Path, template: Template, at_a_time: int) -> None:
+    def __init__(self, folder: Path, do: Callable[[Plan, Path], Result], at_a_time: int) -> None:
+        """`do` does a run, in a process of its own, in a folder below `folder`."""
         self._folder = folder
-        self._template = template
+        self._do = do
         self._at_a_time = at_a_time
         self._workers: dict[int, Worker] = {}
 
@@ -163,7 +167,7 @@ class Soak:
         folder = self._folder / f"run-{plan.number}"
         parent, pid = os.getpid(), os.fork()
         if pid == 0:
-            _work(parent, plan, folder, self._template, there)
+            _work(parent, lambda: self._do(plan, folder), there)
         os.close(there)
         self._workers[here] = Worker(plan, pid, here, folder, time.monotonic())
 
@@ -176,12 +180,12 @@ class Soak:
         shutil.rmtree(worker.folder, ignore_errors=True)
 
 
-def _work(parent: int, plan: Plan, folder: Path, template: Template, answer: int) -> None:
+def _work(parent: int, do: Callable[[], Result], answer: int) -> None:
     """Be the process of one run."""
     try:
         die_with(parent)
         os.setpgid(0, 0)
-        result = run_one(plan, folder, template)
+        result = do()
         with os.fdopen(answer, "wb") as pipe:
             pipe.write(json.dumps(asdict(result)).encode())
     finally:
@@ -192,14 +196,15 @@ class Tally:
     """What came of all runs."""
 
     def __init__(self) -> None:
-        self.runs: Counter[tuple[str, str]] = Counter()
-        self.doubtful: Counter[tuple[str, str]] = Counter()
+        self.programs = "forked"
+        self.runs: Counter[tuple[str, str, str]] = Counter()
+        self.doubtful: Counter[tuple[str, str, str]] = Counter()
         self.lost = self.doubled = self.failed = self.uncut = self.cuts = 0
         self.most_doubtful = 0
 
     def take(self, plan: Plan, result: Result) -> None:
         """Add a run: in the row of its first cut."""
-        row = plan.cuts[0].victim, plan.cuts[0].storage
+        row = self.programs, plan.cuts[0].victim, plan.cuts[0].storage
         self.cuts += result.happened
         self.uncut += not result.happened
         self.runs[row] += 1
@@ -212,14 +217,14 @@ class Tally:
     def table(self) -> list[str]:
         """Return the table of what was killed and what the disk lost."""
         rows = [
-            f"| {VICTIMS[victim]} | {STORAGES[storage]} | {n:,} | {self.doubtful[victim, storage]:,} |"
-            for (victim, storage), n in sorted(self.runs.items())
+            f"| {row[0]} | {VICTIMS[row[1]]} | {STORAGES[row[2]]} | {n:,} | {self.doubtful[row]:,} |"
+            for row, n in sorted(self.runs.items(), reverse=True)
         ]
         return [
-            "| killed | disk | runs | doubtful sheets |",
-            "| --- | --- | --: | --: |",
+            "| programs | killed | disk | runs | doubtful sheets |",
+            "| --- | --- | --- | --: | --: |",
             *rows,
-            f"| all | | {self.runs.total():,} | {self.doubtful.total():,} |",
+            f"| all | | | {self.runs.total():,} | {self.doubtful.total():,} |",
         ]
 
 
@@ -228,7 +233,9 @@ def is_wrong(result: Result) -> bool:
     return bool(result.wrong or result.lost or result.doubled)
 
 
-def soak(seed: int, number: int, only: int | None, say: Callable[[str], None], at_a_time: int) -> Tally:
+def soak(
+    seed: int, number: int, real: int, only: int | None, say: Callable[[str], None], at_a_time: int
+) -> Tally:
     """Run everything and return its tally; failures and progress go to `say`."""
     shared = Path("/dev/shm")  # memory: how long a disk takes to sync is not the question
     tally, began, told_s = Tally(), time.monotonic(), 0.0
@@ -237,7 +244,8 @@ def soak(seed: int, number: int, only: int | None, say: Callable[[str], None], a
         (folder / "template").mkdir()
         keep_software()
         import_commands()
-        runs = Soak(folder, Template(folder / "template"), at_a_time)
+        template = Template(folder / "template")
+        runs = Soak(folder, lambda plan, own: run_one(plan, own, template), at_a_time)
         _look_at_an_uncut_day(runs, seed, say)
         planned = plans(seed, number)
         wanted = [plan for plan in planned if only in (None, plan.number)]
@@ -256,9 +264,18 @@ def soak(seed: int, number: int, only: int | None, say: Callable[[str], None], a
             if time.monotonic() - told_s > TOLD_EVERY_S or only is not None:
                 told_s = time.monotonic()
                 done = tally.runs.total()
-                say(f"{told_s - began:5.0f} s: {done} of {len(wanted)} runs, {tally.failed} wrong; {plan}")
+                say(
+                    f"{told_s - began:5.0f} s: {done} of {len(wanted) + real} runs, {tally.failed} wrong; {plan}"
+                )
 
         runs.run(wanted, hear)
+        if real and only is None:
+            say(f"{real} runs on the commands themselves")
+            tally.programs = "the commands"
+            (folder / "real").mkdir()
+            stack = few_sheets(folder / "real")
+            days = Soak(folder / "real", lambda plan, own: run_real(plan, own, stack), AT_A_TIME)
+            days.run(real_plans(seed, real), hear)
     return tally
 
 
@@ -285,7 +302,7 @@ def section(tally: Tally, seconds: float, seed: int) -> str:
     written = (
         f"Written by `make soak-power` (seed {seed}) after {minutes} min {rest} s, in which it used "
         f"{processor_s:,.0f} seconds of {os.cpu_count()} cores of {platform.machine()}, Python "
-        f"{platform.python_version()}. {tally.runs.total():,} precincts of {len(PAPERS)} sheets, "
+        f"{platform.python_version()}. {tally.runs.total():,} precincts of {len(PAPERS)} to {SHEETS} sheets, "
         f"{tally.cuts:,} cuts: before and after every sync of station, host and the people's commands, "
         "at random writes and at random moments ([simulator.md](simulator.md#power-cuts))."
     )
@@ -320,6 +337,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument(
         "--only", type=int, metavar="K", help="do run K alone, and show its logs if it is wrong"
     )
+    parser.add_argument("--real", type=int, metavar="N", help="as many on the commands (default: a 30th)")
     parser.add_argument("--at-a-time", type=int, default=WAITS_PER_CORE * (os.cpu_count() or 1))
     options = parser.parse_args(words)
     if options.runs < 1 or options.at_a_time < 1:
@@ -330,9 +348,12 @@ def main(words: Sequence[str]) -> int:
         print(f"soak-power: {error}", file=sys.stderr)
         return 2
     began = time.monotonic()
-    tally = soak(
-        options.seed, options.runs, options.only, lambda line: print(line, flush=True), options.at_a_time
-    )
+    real = options.runs // RUNS_TO_A_REAL_ONE if options.real is None else options.real
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    tally = soak(options.seed, options.runs, real, options.only, say, options.at_a_time)
     text = section(tally, time.monotonic() - began, options.seed)
     print(text)
     if options.runs >= 1000 and options.only is None:

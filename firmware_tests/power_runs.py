@@ -30,6 +30,8 @@ from recount_protocol.records import Record
 STATION, BOARD, DEVICE, HOST, ROOM, LAPTOP = "station", "board", "device", "host", "room", "laptop"
 PEOPLE = "people"
 """Whose steps the commands are that people type at the host's laptop."""
+LANDED = "landed"
+"""Stands for whose steps, where sheets in the bins are counted."""
 VICTIMS = {
     STATION: "the station's process",
     BOARD: "the feeder board",
@@ -75,16 +77,16 @@ class Cut:
     before: bool = False
 
     def __str__(self) -> str:
-        when = (
-            f"at {self.at / 1e6:.3f} s"
-            if not self.by
-            else (
-                f"{'before' if self.before else 'after'} {'sync' if self.counts == SYNCS else 'write'} "
-                f"{self.at} of the {self.by}"
-            )
-        )
         lost = "" if self.storage == KEPT else f", not synced: {self.loss.value}"
-        return f"{self.victim} killed {when}{lost}"
+        return f"{self.victim} killed {self._when()}{lost}"
+
+    def _when(self) -> str:
+        if not self.by:
+            return f"at {self.at / 1e6:.3f} s"
+        if self.by == LANDED:
+            return f"when {self.at} sheets have landed"
+        step = "sync" if self.counts == SYNCS else "write"
+        return f"{'before' if self.before else 'after'} {step} {self.at} of the {self.by}"
 
 
 @dataclass(frozen=True)
