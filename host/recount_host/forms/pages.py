@@ -35,6 +35,11 @@ def _compile(source: bytes, facts: str, utc: str) -> bytes:
     )
 
 
+def printable(text: str, utc: str) -> str:
+    """Return `text` with every letter that none of typst's own fonts can print written as its number."""
+    return _spelled(text, _letters_without_print(text, utc))
+
+
 _ONE_LETTER = b"""#set document(title: "letter")
 #set text(font: "Libertinus Serif", lang: "en")
 #sys.inputs.facts"""

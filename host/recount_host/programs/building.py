@@ -9,6 +9,7 @@ from recount_classifier.program import Option, Program, Style, make_program
 from recount_classifier.raster import Grey
 from recount_classifier.thresholds import Thresholds
 from recount_host.errors import OperatorError
+from recount_host.law import DEFAULT_SECTION
 from recount_host.programs.blanks import read_blank
 from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
 
@@ -25,8 +26,13 @@ def build_program(path: Path) -> Program:
     try:
         spec = parse_spec(text)
         return program_of(spec, path.parent)
-    except (SpecError, BlankError) as error:
+    except SpecError as error:
         raise OperatorError(f"{path}: {error}") from error
+    except BlankError as error:
+        raise OperatorError(
+            f"{path}: {error}. Correct the spec; a style that no correct spec makes safe could not be "
+            f"programmed: leave it out, and its ballots are counted by hand ({DEFAULT_SECTION})"
+        ) from error
 
 
 def program_of(spec: ProgramSpec, folder: Path) -> Program:

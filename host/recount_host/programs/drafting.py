@@ -4,7 +4,6 @@ What a person still has to say (names, N, which lines are write-ins) may be give
 to write into the draft; `program build` refuses a draft that is not complete, and says what it lacks.
 """
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from recount_classifier.raster import Grey, window_means
 from recount_host.errors import OperatorError
 from recount_host.programs.contests import FoundContest, FoundPage
 from recount_host.programs.finding import Spot, ink_share
+from recount_host.programs.spec import OptionSpec, ProgramSpec, StyleSpec
+from recount_host.programs.spec_text import spec_text
 
 WRITE_IN = "write-in"
 """The name by which a line is said to be a write-in."""
@@ -105,24 +106,42 @@ def draft(chosen: Sequence[Numbered], said: Said, dpi: float) -> str:
     if said.options and len(said.options) != count:
         raise DraftError(f"{len(said.options)} options are named, but the contest has {count} targets")
     keys, names = _options(said.options, count)
-    text = [
-        f"key = {_words(said.key)}",
-        f"title = {_words(said.title)}",
-        f"vote_for = {said.vote_for}",
-        f"dpi = {dpi:g}",
-    ]
-    if not said.options:
-        text.insert(
-            0, "# A draft: write title, vote_for and every name; a write-in line gets write_in = true"
-        )
-        text.insert(1, "# instead of a name, and its place in write_in_areas.")
-    for key in dict.fromkeys(keys):
-        name = names[keys.index(key)]
-        what = "write_in = true" if name == WRITE_IN else f"name = {_words(name)}"
-        text += ["", "[[option]]", f"key = {_words(key)}", what]
-    for one in chosen:
-        text += ["", *_style(one, keys, names, dpi)]
-    return "\n".join(text) + "\n"
+    options = tuple(_option(key, names[keys.index(key)]) for key in dict.fromkeys(keys))
+    spec = ProgramSpec(
+        said.key,
+        said.title,
+        said.vote_for,
+        dpi,
+        options,
+        tuple(_style(one, keys, names, dpi) for one in chosen),
+    )
+    if said.options:
+        return spec_text(spec)
+    notes = {one.on.style: _places(one, keys) for one in chosen}
+    return spec_text(spec, _TO_DO, notes)
+
+
+_TO_DO = (
+    "A draft: write title, vote_for and every name; a write-in line gets write_in = true instead of a name,",
+    "and its place in write_in_areas.",
+)
+
+
+def _option(key: str, name: str) -> OptionSpec:
+    return OptionSpec(key, "", write_in=True) if name == WRITE_IN else OptionSpec(key, name)
+
+
+def _places(one: Numbered, keys: Sequence[str]) -> list[str]:
+    """Return what the draft says of the places to write on, for a person to choose from."""
+    said = ["the places to write on beside the targets, in their order, for the write-in lines:"]
+    for index, key in enumerate(keys):
+        place = writing_area(one.on.page, index, one.contest)
+        said.append(f"  {key} {[round(number) for number in _corners(place)]}")
+    return said
+
+
+def _corners(spot: Spot) -> tuple[float, float, float, float]:
+    return spot.left, spot.top, spot.right, spot.bottom
 
 
 def _options(said: Sequence[str], count: int) -> tuple[list[str], list[str]]:
@@ -147,34 +166,26 @@ def _letter(index: int) -> str:
     return letter if index < 26 else f"{letter}{index // 26}"
 
 
-def _style(one: Numbered, keys: Sequence[str], names: Sequence[str], dpi: float) -> list[str]:
+def _style(one: Numbered, keys: Sequence[str], names: Sequence[str], dpi: float) -> StyleSpec:
     side, contest = one.on, one.contest
-    targets: dict[str, list[str]] = {}
+    targets: dict[str, tuple[tuple[float, float, float, float], ...]] = {}
     for key, spot in zip(keys, contest.targets, strict=True):
-        targets.setdefault(key, []).append(_numbers(spot.left, spot.top, spot.width, spot.height))
-    places = [writing_area(side.page, index, contest) for index in range(len(keys))]
-    areas = [place for place, name in zip(places, names, strict=True) if name == WRITE_IN]
-    box = contest.box
-    lines = [
-        "[[style]]",
-        f"id = {_words(side.style)}",
-        f'side = "{side.side}"',
-        f"blank = {_words(side.blank)}",
-    ]
-    if side.other_side:
-        lines.append(f"other_side = {_words(side.other_side)}")
-    lines.append(f"contest_box = {_numbers(box.left, box.top, box.right, box.bottom)}")
-    written = ", ".join(_numbers(a.left, a.top, a.right, a.bottom) for a in areas)
-    if not any(names):
-        lines.append("# the places to write on beside the targets, in their order, for the write-in lines:")
-        for key, place in zip(keys, places, strict=True):
-            lines.append(f"#   {key} {_numbers(place.left, place.top, place.right, place.bottom)}")
-    lines.append(f"write_in_areas = [{written}]")
-    lines.append("targets = { " + ", ".join(f"{k} = [{', '.join(v)}]" for k, v in targets.items()) + " }")
+        targets[key] = (*targets.get(key, ()), (spot.left, spot.top, spot.width, spot.height))
     mark = empty_place(side.page, side.found, contest, dpi)
-    if mark:
-        lines.append(f"test_mark = {_numbers(mark.left, mark.top, mark.right, mark.bottom)}")
-    return lines
+    return StyleSpec(
+        id=side.style,
+        side="front" if side.side == "front" else "back",
+        blank=side.blank,
+        contest_box=_corners(contest.box),
+        targets=targets,
+        other_side=side.other_side,
+        write_in_areas=tuple(
+            _corners(writing_area(side.page, index, contest))
+            for index, name in enumerate(names)
+            if name == WRITE_IN
+        ),
+        test_mark=None if mark is None else _corners(mark),
+    )
 
 
 def writing_area(page: Grey, index: int, contest: FoundContest) -> Spot:
@@ -237,12 +248,3 @@ def empty_place(page: Grey, found: FoundPage, contest: FoundContest, dpi: float)
     if len(rows) == 0:
         return None
     return Spot(int(columns[0]) + clear, int(rows[0]) + clear, wide, high)
-
-
-def _numbers(*values: float) -> str:
-    return "[" + ", ".join(f"{round(value, 1):g}" for value in values) + "]"
-
-
-def _words(text: str) -> str:
-    """Return a TOML basic string: JSON's escapes are a part of TOML's."""
-    return json.dumps(text, ensure_ascii=False)
