@@ -159,7 +159,7 @@ class Soak:
             for answer in ready:
                 self._end(self._workers.pop(answer), hear)
             for worker in list(self._workers.values()):
-                if time.monotonic() > worker.began_s + 2 * RUN_LIMIT_S:
+                if time.monotonic() > worker.began_s + RUN_LIMIT_S:
                     os.killpg(worker.pid, signal.SIGKILL)
 
     def _begin(self, plan: Plan) -> None:
@@ -263,10 +263,8 @@ def soak(
                     say("\n".join(f"--- {log.name}\n{log.read_text()}" for log in sorted(own.glob("*.log"))))
             if time.monotonic() - told_s > TOLD_EVERY_S or only is not None:
                 told_s = time.monotonic()
-                done = tally.runs.total()
-                say(
-                    f"{told_s - began:5.0f} s: {done} of {len(wanted) + real} runs, {tally.failed} wrong; {plan}"
-                )
+                done, of = tally.runs.total(), len(wanted) + (real if only is None else 0)
+                say(f"{told_s - began:5.0f} s: {done} of {of} runs, {tally.failed} wrong; {plan}")
 
         runs.run(wanted, hear)
         if real and only is None:

@@ -55,7 +55,10 @@ HIT = {
 LOOK_S = 0.02
 FOLD_S = 0.1
 """How often the ledger is looked at."""
-RUN_LIMIT_S = 90.0
+ASK_S = 2.0
+PATIENCE_S = 60.0
+"""So long may nothing change at all before a run is said to have no end."""
+RUN_LIMIT_S = 900.0
 HANDS_US = 500_000
 """How soon the officials' hands are in the path, on the world's clock."""
 LAST_MOMENT_US = 21_000_000
@@ -141,8 +144,8 @@ class Run:
                 self._start_host()
                 self._await_host()
                 self._start_station()
-                self._until(self._is_scanned, began + RUN_LIMIT_S)
-                self._until(self._is_told, began + RUN_LIMIT_S, FOLD_S)
+                self._until(self._is_scanned)
+                self._until(self._is_told, FOLD_S)
                 self._reconcile()
                 self._check()
                 self._count_steps()
@@ -237,15 +240,22 @@ class Run:
 
     # The day.
 
-    def _until(self, done: Callable[[], bool], end_s: float, look_s: float = LOOK_S) -> None:
+    def _until(self, done: Callable[[], bool], look_s: float = LOOK_S) -> None:
+        """Wait, as long as something changes: how fast this machine is today is no matter."""
+        people = self.stack.people
+        standing, since_s, asked_s = "", time.monotonic(), 0.0
         while not done():
             self._look_for_cut()
             self._settle_doubt()
-            if time.monotonic() > end_s:
-                shown = self.stack.people.shown()
-                where = {pile: ids for pile, ids in self.stack.people.positions().items() if ids}
-                said = f"{shown.get('key')}: {shown.get('text')}"
-                raise DayError(f"no end: the panel shows {said}; paper {where}")
+            now_s = time.monotonic()
+            if now_s > asked_s + ASK_S:
+                asked_s = now_s
+                shown, positions = people.shown(), people.positions()
+                now = f"the panel shows {shown.get('key')}: {shown.get('text')}; the paper lies {positions}"
+                if now != standing:
+                    standing, since_s = now, now_s
+                elif now_s > since_s + PATIENCE_S:
+                    raise DayError(f"no end: {standing}")
             time.sleep(look_s)
 
     def _is_scanned(self) -> bool:
