@@ -29,7 +29,7 @@ def main(records: int) -> None:
     started = _ticks_ms()
     next_number = 0
     while True:
-        count = read.readinto(buffer)  # type: ignore[attr-defined]  # pyright: ignore
+        count = read.readinto(buffer)  # pyright: ignore[reportUnknownMemberType, reportAttributeAccessIssue, reportUnknownVariableType]
         now_ms = _ticks_diff(_ticks_ms(), started)
         for kind, value in end.receive(bytes(view[:count]) if count else b"", now_ms):
             if kind == "payload":
