@@ -11,6 +11,7 @@ from recount_host.commands.desk import Desk, add_by, add_data, add_json, answer,
 from recount_host.errors import OperatorError
 from recount_host.law.acts import check_act
 from recount_host.law.contest import Contest, Option, check_fits_order, contests_of
+from recount_host.signatures import Signed, read_signatures
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,17 +25,21 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the program, store it under its hash, and write down that it was added."""
-    data, program = read_program_file(Path(args.program))
+    """Check the program and its signatures, store it under its hash, and write down that it was added."""
+    path = Path(args.program)
+    data, program = read_program_file(path)
+    signed = [f"{s.name} (key {s.fingerprint})" for s in read_signatures(path, Signed("program", data))]
     with open_desk(args) as desk:
         add_program(desk, data, program, persons(args))
     short = program.program_hash.hex()[:8]
     answer(
         args,
-        f"program {short} ({program.title}) is in the ledger; {thresholds_sentence(program.thresholds)}",
+        f"program {short} ({program.title}) is in the ledger; {thresholds_sentence(program.thresholds)}; "
+        f"signed by {', '.join(signed) or 'nobody'}",
         {
             "program": program.program_hash.hex(),
             "contest": program.key,
+            "signed": signed,
             "differing_thresholds": {
                 name: value for name, (value, _) in differing_thresholds(program.thresholds).items()
             },

@@ -180,7 +180,7 @@ def test_the_proof_names_every_option_and_carries_the_code_on_every_page(
     assert proof.read_bytes() == again
 
 
-def test_a_program_that_was_changed_after_it_was_signed_has_no_proof(
+def test_a_program_that_was_changed_after_it_was_signed_is_neither_proved_nor_added(
     keyboard: Keyboard, tmp_path: Path
 ) -> None:
     program, spec = tmp_path / "p.program", tmp_path / "spec.toml"
@@ -192,6 +192,8 @@ def test_a_program_that_was_changed_after_it_was_signed_has_no_proof(
     keyboard.run("program", "build", str(spec), "-o", str(program))
     told = keyboard.refusal("program", "proof", str(program), "-o", str(tmp_path / "proof.pdf"))
     assert "is not over this program" in told
+    desk = ("--data", str(tmp_path / "data"), "--by", "Cleo May, clerk")
+    assert "is not over this program" in keyboard.refusal("program", "add", str(program), *desk)
 
 
 @pytest.mark.parametrize(("width", "dpi"), [(1700, 200), (1704, 200), (2516, 300), (1275, 150), (1000, None)])
