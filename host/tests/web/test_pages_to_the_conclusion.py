@@ -47,13 +47,14 @@ def test_questioned_ballots_the_call_and_the_notes_are_shown(tmp_path: Path) -> 
     day = a_questioned_day()
     day.count_pile("paper", {"D": 2, "R": 1})
     answer(day, ANN)
-    text = page(tmp_path, day)
+    site = Site(tmp_path).fill(day)
+    text = site.ask("/precincts/101").text
     assert "T-1" in text
     assert "by Bob Ray, official, R (before conclusion): The slash strikes the oval out." in text
     assert "Ann Lee, official, D: no further question" in text
     assert "Bob Ray, official, R: not asked yet" in text
     assert "accepted as correct (E)." in text
     conclude(day)
-    text = Site(tmp_path).fill(day).ask("/precincts/101").text
+    text = site.fill(day).ask("/precincts/101").text
     assert "Concluded" in text
     assert "not asked yet" not in text
