@@ -17,6 +17,7 @@ from recount_host.act import Act, Person
 from recount_host.law.court import Court, admit_court
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.errors import BadEntry
+from recount_host.law.logic_accuracy import admit_logic_accuracy
 from recount_host.law.persons import parse_person
 from recount_host.law.precinct import Facts, PrecinctState, admit, fold
 from recount_host.law.tally import Gap, read_device
@@ -109,6 +110,12 @@ class Desk:
         Raises NotAllowed or BadEntry.
         """
         return self._append(admit_court, kind, by, make_body)
+
+    def test_act(
+        self, kind: str, by: Sequence[Person], make_body: Callable[[Facts], Mapping[str, Any]]
+    ) -> None:
+        """Append one act of a logic-and-accuracy test if the law admits it. Raises NotAllowed or BadEntry."""
+        self._append(admit_logic_accuracy, kind, by, make_body)
 
     def _append(
         self,

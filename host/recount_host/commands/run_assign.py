@@ -8,7 +8,7 @@ from typing import Any
 from recount_host.commands.desk import add_by, add_data, add_json, answer, find_device, open_desk, persons
 from recount_host.commands.program_add import add_program, read_program_file
 from recount_host.law.precinct import Facts
-from recount_protocol.records import MODES, TRAINING
+from recount_protocol.records import LIVE, TRAINING
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -17,7 +17,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", required=True, metavar="NAME|ID", help="the device, by name or id")
     parser.add_argument("--program", required=True, metavar="FILE", help="the contest program file")
     parser.add_argument(
-        "--mode", required=True, choices=MODES, help="what the run is for; this release takes training alone"
+        "--mode",
+        required=True,
+        choices=(LIVE, TRAINING),
+        help="what the run is for: live asks for an armed device",
     )
     add_data(parser)
     add_by(parser)
@@ -44,8 +47,7 @@ def run(args: argparse.Namespace) -> int:
         }
 
     with open_desk(args) as desk:
-        if args.mode == TRAINING:
-            add_program(desk, data, program, by)
+        add_program(desk, data, program, by)
         state = desk.act("run_assigned", by, body)
     given = state.assignments[-1]
     answer(

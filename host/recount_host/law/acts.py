@@ -82,6 +82,41 @@ KINDS: Mapping[str, Kind] = {
         {"device": _DEVICE, "name": _WORD, "reason": _TEXT},
         two_persons=True,
     ),
+    "test_assigned": Kind(
+        "This device is to run this logic-and-accuracy deck with this program, before it counts.",
+        {
+            "run": _WORD,
+            "device": _DEVICE,
+            "program": _HASH,
+            "contest": _WORD,
+            "deck": Field(bytes, 1, 4_000_000),
+        },
+    ),
+    "test_ended": Kind(
+        "The logic-and-accuracy test on this device is over; it is told to close the run.",
+        {"run": _WORD, "device": _DEVICE},
+    ),
+    "device_armed": Kind(
+        "Both sides together saw the deck come out exactly as it must on this device, and signed its "
+        "certificate: with this program, thresholds, software and firmware, and no other, it may count live "
+        "sheets.",
+        {
+            "run": _WORD,
+            "device": _DEVICE,
+            "program": _HASH,
+            "thresholds": _HASH,
+            "thresholds_told": Field(str, 1, 4000),
+            "software": Field(str, 1, 1000),
+            "firmware": Field(str, 1, 1000),
+            "deck_sha256": _HASH,
+            "sha256": _HASH,
+        },
+        two_persons=True,
+    ),
+    "zero_report_printed": Kind(
+        "A report was printed that this armed device stood at zero; its records up to this number were seen.",
+        {"device": _DEVICE, "program": _HASH, "head_n": Field(int, 1, 2**53), "sha256": _HASH},
+    ),
     "run_assigned": Kind(
         "This device is to scan the ballots of this precinct with this program.",
         {

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from recount_host.act import Act
+from recount_host.law.live import TEST_PRECINCT
 from recount_host.law.persons import in_words
-from recount_host.law.precinct import Facts
+from recount_host.law.precinct import Facts, disarmed
 from recount_host.law.tally import Batch, DeviceFacts
+from recount_protocol.records import TEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +26,8 @@ class Duty:
 def duties(facts: Facts, device: str) -> tuple[Duty, ...]:
     """Return the messages due to this device, in the order of the acts that they carry out."""
     told = facts.devices.get(device, DeviceFacts(device, 0, b"", {}, (), ()))
-    ended = {act.body["run"] for act in facts.acts if act.kind == "run_ended"}
-    due: list[Duty] = []
+    ended = {act.body["run"] for act in facts.acts if act.kind in ("run_ended", "test_ended")}
+    due: list[Duty] = list(_disarm(facts, device, told))
     for act in facts.acts:
         make = _DUE.get(act.kind)
         if make is not None and act.body["device"] == device:
@@ -38,6 +40,27 @@ def _assign_run(act: Act, told: DeviceFacts, ended: set[str]) -> Iterator[Duty]:
     if body["run"] not in told.runs and body["run"] not in ended:
         words = ("run", "precinct", "contest", "program", "mode")
         yield Duty("assign_run", {name: body[name] for name in words})
+
+
+def _assign_test(act: Act, told: DeviceFacts, ended: set[str]) -> Iterator[Duty]:
+    body = act.body
+    if body["run"] not in told.runs and body["run"] not in ended:
+        words = {name: body[name] for name in ("run", "contest", "program")}
+        yield Duty("assign_run", {**words, "precinct": TEST_PRECINCT, "mode": TEST})
+
+
+def _arm(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
+    """Yield the order to arm, until the device is armed by it, or something else was run since."""
+    body, arming = act.body, told.arming
+    last_run = max(told.runs.values(), key=lambda run: run.opened_n, default=None)
+    is_last = last_run is not None and last_run.run == body["run"]
+    if body["sha256"] in arming.certificates or not is_last or arming.software != body["software"]:
+        return
+    names = ("run", "program", "thresholds", "software", "firmware")
+    by = [in_words(person) for person in act.by]
+    yield Duty(
+        "arm_device", {**{name: body[name] for name in names}, "certificate": body["sha256"], "by": by}
+    )
 
 
 def _close_run(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
@@ -76,9 +99,18 @@ def _settle_doubt(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Dut
             yield Duty("settle_doubt", {**where, "fate": body["fate"], "by": [in_words(p) for p in act.by]})
 
 
+def _disarm(facts: Facts, device: str, told: DeviceFacts) -> Iterator[Duty]:
+    """Yield the order to disarm a device whose counted sheets did not hold the right number of votes (I4)."""
+    if device in disarmed(facts.acts) and told.arming.armed is not None:
+        yield Duty("disarm_device", {"why": "the votes on its counted sheets do not add up (I4)"})
+
+
 _DUE: Mapping[str, Callable[[Act, DeviceFacts, set[str]], Iterator[Duty]]] = {
     "run_assigned": _assign_run,
     "run_ended": _close_run,
+    "test_assigned": _assign_test,
+    "test_ended": _close_run,
+    "device_armed": _arm,
     "batch_void_ordered": _void_batch,
     "doubt_settled_ordered": _settle_doubt,
     "device_withdrawn": _void_all,

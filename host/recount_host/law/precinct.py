@@ -15,6 +15,7 @@ from recount_host.law.acts import check_act
 from recount_host.law.contest import check_fits_order, contests_of
 from recount_host.law.enrolment import enrolments
 from recount_host.law.errors import LedgerContradiction, NotAllowed
+from recount_host.law.live import open_test, why_not_live
 from recount_host.law.persons import check_one_side_each, check_sides_known
 from recount_host.law.precinct_state import (
     Facts,
@@ -28,6 +29,7 @@ from recount_host.law.precinct_state import (
 )
 from recount_host.law.steps import apply, begun
 from recount_host.law.tally import Gap
+from recount_protocol.records import LIVE
 
 __all__ = [
     "Facts",
@@ -154,6 +156,15 @@ def _admit_run(facts: Facts, state: PrecinctState, act: Act) -> None:
         raise NotAllowed(
             f"{state.name_of(device)} is disarmed: its counted sheets did not hold the right number of votes "
             "(I4); use another device"
+        )
+    if body["mode"] == LIVE:
+        why = why_not_live(facts, device, body["program"])
+        if why:
+            raise NotAllowed(f"{state.name_of(device)} may not count live sheets (D 2): {why}")
+    test = open_test(facts.acts, device)
+    if test is not None:
+        raise NotAllowed(
+            f"{state.name_of(device)} has the test {test.body['run']} still: end it (logic-accuracy end)"
         )
     open_run = open_assignment(facts.acts, device)
     if open_run is not None:

@@ -34,6 +34,7 @@ from recount_host.law.steps_of_challenges import CHALLENGE_STEPS
 from recount_host.law.steps_of_court import COURT_STEPS
 from recount_host.law.steps_of_custody import CUSTODY_STEPS
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED
+from recount_protocol.records import TEST
 
 NOT_ON_STATEMENT = frozenset(
     {"statement_printed", "form_printed", "container_resealed", "precinct_concluded"}
@@ -68,10 +69,14 @@ def begun(state: PrecinctState) -> PrecinctState:
 def _run_assigned(state: PrecinctState, act: Act) -> PrecinctState:
     reached = after(state.state, Event.ASSIGN_RUN)
     body = act.body
-    if body["mode"] != "training":
+    if body["mode"] == TEST:
         raise NotAllowed(
-            f"mode {body['mode']} is refused: D 2 asks each scanner to have passed logic and accuracy tests, "
-            "and this version cannot record them; use --mode training"
+            "a logic-and-accuracy test is no precinct's run, and nothing of it counts: begin it with "
+            "logic-accuracy begin"
+        )
+    if state.assignments and state.assignments[0].mode != body["mode"]:
+        raise NotAllowed(
+            f"this precinct is scanned in mode {state.assignments[0].mode} already: one precinct, one mode"
         )
     if body["program"] not in state.contests:
         raise NotAllowed("this contest program is not in the ledger: add it first (program add)")

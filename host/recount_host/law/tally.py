@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from recount_host.law.arming import Arming, read_arming
 from recount_host.law.identities import Finding, i9_batch
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 from recount_protocol.records import NO_HASH, Record, encode_record, record_hash
@@ -140,6 +141,8 @@ class DeviceFacts:
     runs: Mapping[str, Run]
     batches: tuple[Batch, ...]
     gaps: tuple[Gap, ...]
+    arming: Arming = field(default_factory=Arming)
+    """Whether it may count live sheets, as its records tell."""
 
 
 def fold_sheets(sheets: Iterable[Sheet]) -> Figures:
@@ -188,7 +191,8 @@ def read_device(device: str, records: Sequence[Record]) -> DeviceFacts:
     batches: dict[int, _BatchReader] = {}
     head_n, head_sha256 = 0, NO_HASH
     gaps: tuple[Gap, ...] = ()
-    for record in sorted(records, key=lambda record: record.n):
+    ordered = sorted(records, key=lambda record: record.n)
+    for record in ordered:
         if record.n != head_n + 1:
             gaps = (Gap(device, head_n + 1, record.n - 1),)
             break
@@ -209,8 +213,9 @@ def read_device(device: str, records: Sequence[Record]) -> DeviceFacts:
     if head is not None:
         head_sha256 = record_hash(encode_record(head))
     return DeviceFacts(
-        device, head_n, head_sha256, runs, tuple(reader.batch() for reader in batches.values()), gaps
-    )
+        device, head_n, head_sha256, runs, tuple(reader.batch() for reader in batches.values()), gaps,
+        read_arming(ordered[:head_n]),
+    )  # fmt: skip
 
 
 def _run(record: Record) -> Run:
@@ -333,6 +338,7 @@ class _BatchReader:
         if body["out"] == "hand":
             self.by_hand += 1
         self._finish(body["sheet"], RETURNED)
+        self.sheets[body["sheet"]].reasons = tuple(body["reasons"])
 
     def on_repeat(self, _record: Record, body: Mapping[str, Any]) -> None:
         self.sheets.setdefault(body["sheet"], _Building()).like = body["like"]

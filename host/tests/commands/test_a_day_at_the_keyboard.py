@@ -370,13 +370,13 @@ def test_the_order_is_set_once_and_the_same_again_changes_nothing(keyboard: Keyb
         assert sum(act.kind == "order_set" for act in ledger.acts()) == 1
 
 
-def test_a_mode_other_than_training_is_refused(keyboard: Keyboard) -> None:
+def test_a_live_run_on_a_device_that_is_not_armed_is_refused(keyboard: Keyboard) -> None:
     keyboard.start()
     words = ("run", "assign", "101", "--device", "alpha", "--program", str(keyboard.program), *CLERK)
-    for mode in ("live", "test"):
-        assert "logic and accuracy" in keyboard.refused(*words, "--mode", mode)
+    assert "not passed logic and accuracy" in keyboard.refused(*words, "--mode", "live")
+    assert "invalid choice: 'test'" in keyboard.refused(*words, "--mode", "test")
     with open_ledger(keyboard.data) as ledger:
-        assert [act.kind for act in ledger.acts()] == ["order_set", "device_enrolled"]
+        assert [act.kind for act in ledger.acts()] == ["order_set", "device_enrolled", "program_added"]
 
 
 def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keyboard) -> None:

@@ -52,10 +52,14 @@ def obstacles(day: Day) -> list[str]:
 # Assigning
 
 
-def test_d2_live_mode_is_refused_while_logic_and_accuracy_tests_cannot_be_recorded() -> None:
-    for mode in ("live", "test"):
-        with pytest.raises(NotAllowed, match=f"mode {mode} is refused: D 2"):
-            Day().assign(mode=mode)
+def test_d2_a_live_run_is_refused_on_a_device_that_has_not_passed_logic_and_accuracy() -> None:
+    with pytest.raises(NotAllowed, match="may not count live sheets"):
+        Day().assign(mode="live")
+
+
+def test_a_logic_and_accuracy_test_is_no_run_of_a_precinct() -> None:
+    with pytest.raises(NotAllowed, match="begin it with logic-accuracy begin"):
+        Day().assign(mode="test")
 
 
 def test_a_precinct_that_the_order_does_not_name_is_refused() -> None:

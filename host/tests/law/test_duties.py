@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from recount_host.law.duties import Duty, duties
 from recount_host.rehearsal import BOTH, PROGRAM, TWELVE_SHEETS, Day, Sheet
-from recount_protocol.tally_messages import pack
+from recount_protocol.orders import Session, sign_order
 
 BY = ["Ann Lee, official, D", "Bob Ray, official, R"]
 
@@ -96,7 +98,7 @@ def test_a_device_is_told_nothing_that_is_anothers() -> None:
     assert due(day, "beta") == []
 
 
-def test_every_duty_is_a_message_of_the_tally_link() -> None:
+def test_every_duty_is_an_order_of_the_tally_link() -> None:
     day = Day()
     device = day.assign()
     device.open_batch()
@@ -110,7 +112,8 @@ def test_every_duty_is_a_message_of_the_tally_link() -> None:
     day.act("run_assigned", **given_again, contest="governor", mode="training")  # type: ignore[arg-type]
     messages = duties(day.facts(), device.id)
     assert [duty.kind for duty in messages] == ["settle_doubt", "void_batch", "close_run", "assign_run"]
-    assert all(pack(duty.kind, **duty.fields) for duty in messages)
+    key, session = Ed25519PrivateKey.generate(), Session(device.id, bytes(32))
+    assert all(sign_order(key, session, n, duty.kind, duty.fields) for n, duty in enumerate(messages, 1))
 
 
 def test_a_device_that_never_wrote_a_record_is_told_its_run() -> None:

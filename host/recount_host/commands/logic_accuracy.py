@@ -1,0 +1,257 @@
+"""`recount-host logic-accuracy ...`: run a deck on a device, compare it, certify, and arm it (D 2)."""
+
+import argparse
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from recount_classifier.program import read_program
+from recount_classifier.thresholds import thresholds_hash, thresholds_sentence
+from recount_host.act import Act, Person
+from recount_host.commands.desk import (
+    Desk,
+    add_by,
+    add_data,
+    add_json,
+    answer,
+    find_device,
+    open_desk,
+    persons,
+)
+from recount_host.commands.program_add import add_program, read_program_file
+from recount_host.decks.differences import write_differences
+from recount_host.errors import OperatorError
+from recount_host.forms.logic_accuracy import print_certificate, print_zero_report
+from recount_host.law.deck import DeckError, parse_deck
+from recount_host.law.errors import NotAllowed
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
+from recount_host.law.logic_accuracy import Comparison, check_passed, compare
+from recount_host.law.precinct import Facts
+
+
+class _Command:
+    """A command with the arguments that all of these have."""
+
+    def __init__(
+        self,
+        says: str,
+        arguments: Callable[[argparse.ArgumentParser], None],
+        act: Callable[[argparse.Namespace, Desk], int],
+        *,
+        by: str = "once",
+    ) -> None:
+        self.__doc__ = says
+        self._arguments = arguments
+        self._act = act
+        self._by = by
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+        parser.add_argument("--device", required=True, metavar="NAME|ID", help="the device, by name or id")
+        self._arguments(parser)
+        add_data(parser)
+        if self._by:
+            add_by(parser, self._by)
+        add_json(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it."""
+        with open_desk(args) as desk:
+            return self._act(args, desk)
+
+
+def _last_test(facts: Facts, device: str) -> Act:
+    tests = assigned_tests(facts.acts, device)
+    if not tests:
+        raise NotAllowed(f"{facts.names[device]} was given no test: logic-accuracy begin")
+    return tests[-1]
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
+
+
+# begin
+
+
+def _arguments_of_begin(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--program", required=True, metavar="FILE", help="the contest program file")
+    parser.add_argument("--deck", required=True, metavar="FOLDER", help="the deck, as deck make made it")
+
+
+def _begin(args: argparse.Namespace, desk: Desk) -> int:
+    by = persons(args)
+    data, program = read_program_file(Path(args.program))
+    path = Path(args.deck) / "deck.toml"
+    try:
+        deck = path.read_bytes()
+        parse_deck(deck)
+    except OSError as error:
+        raise OperatorError(f"the deck {path} cannot be read: {error.strerror}") from error
+    except DeckError as error:
+        raise OperatorError(f"{path}: {error}") from error
+    add_program(desk, data, program, by)
+    given: dict[str, Any] = {}
+
+    def body(facts: Facts) -> Mapping[str, Any]:
+        number = sum(act.kind == ASSIGNED for act in facts.acts) + 1
+        given.update(
+            run=f"test-{number}", device=find_device(facts, args.device), program=program.program_hash,
+            contest=program.key, deck=deck,
+        )  # fmt: skip
+        return given
+
+    desk.test_act(ASSIGNED, by, body)
+    answer(
+        args,
+        f"{args.device} runs the deck as {given['run']}: feed the sheets in order, then press End batch",
+        {"run": given["run"], "device": given["device"]},
+    )
+    return 0
+
+
+# compare
+
+
+def _arguments_of_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pictures", metavar="FOLDER", help="write a page with the pictures of what differs")
+
+
+def comparison_fields(comparison: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain values."""
+    return {
+        "passed": comparison.passed,
+        "hindrances": list(comparison.hindrances),
+        "differences": [
+            {"code": d.code, "what": d.what, "expected": d.expected, "actual": d.actual}
+            for d in comparison.differences
+        ],
+    }
+
+
+def _compare(args: argparse.Namespace, desk: Desk) -> int:
+    facts = desk.facts()
+    device = find_device(facts, args.device)
+    test = _last_test(facts, device)
+    comparison = compare(facts, test)
+    lines = [f"not finished: {sentence}" for sentence in comparison.hindrances]
+    lines += [
+        f"{d.code} ({d.what}): expected {d.expected}; actual {d.actual}" for d in comparison.differences
+    ]
+    if args.pictures:
+        write_differences(Path(args.pictures), desk.ledger, test, comparison)
+        lines.append(f"pictures: {Path(args.pictures) / 'index.html'}")
+    sheets = len(comparison.deck.sheets)
+    head = f"{args.device}, {test.body['run']}: " + (
+        f"all {sheets} sheets and all totals are as they must be"
+        if comparison.passed
+        else f"{len(comparison.differences)} of {sheets} sheets differ"
+    )
+    answer(args, "\n".join([head, *lines]), {"run": test.body["run"], **comparison_fields(comparison)})
+    return 0 if comparison.passed else 1
+
+
+# end, certify, zero report
+
+
+def _nothing(_parser: argparse.ArgumentParser) -> None:
+    """Need no further argument."""
+
+
+def _end_open(desk: Desk, device: str, by: tuple[Person, ...]) -> str:
+    """End the device's open test; return its run, empty where none is open."""
+    test = open_test(desk.facts().acts, device)
+    if test is None:
+        return ""
+    body = {"run": test.body["run"], "device": device}
+    desk.test_act(ENDED, by, lambda _facts: body)
+    return str(test.body["run"])
+
+
+def _end(args: argparse.Namespace, desk: Desk) -> int:
+    device = find_device(desk.facts(), args.device)
+    run = _end_open(desk, device, persons(args))
+    if not run:
+        raise NotAllowed(f"{args.device} has no open test")
+    answer(args, f"{run} is ended; {args.device} is not armed by it", {"run": run})
+    return 0
+
+
+def _arguments_of_certify(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-o", "--output", required=True, metavar="FILE.pdf", help="the certificate to write")
+
+
+def _certify(args: argparse.Namespace, desk: Desk) -> int:
+    by, facts = persons(args), desk.facts()
+    device = find_device(facts, args.device)
+    test = _last_test(facts, device)
+    comparison = compare(facts, test)
+    check_passed(comparison)
+    _end_open(desk, device, by)
+    facts, run = desk.facts(), comparison.run
+    data = desk.ledger.program(test.body["program"])
+    assert run is not None, "a test that passed was run"
+    assert data is not None, "the program of a test is in the ledger"
+    limits = read_program(data).thresholds
+    body: dict[str, Any] = {
+        "run": run.run,
+        "device": device,
+        "program": run.program,
+        "thresholds": thresholds_hash(limits),
+        "thresholds_told": thresholds_sentence(limits),
+        "software": run.software,
+        "firmware": run.firmware,
+        "deck_sha256": hashlib.sha256(test.body["deck"]).digest(),
+    }
+    pdf = print_certificate(facts, body, by)
+    body["sha256"] = hashlib.sha256(pdf).digest()
+    desk.test_act(ARMED, by, lambda _facts: body)
+    _write_file(Path(args.output), pdf)
+    answer(
+        args,
+        f"{args.device} passed; it is armed as soon as it hears of it. Both sides sign {args.output}, then "
+        "print its zero report (zero-report)",
+        {"run": run.run, "device": device, "sha256": body["sha256"].hex(), "file": args.output},
+    )
+    return 0
+
+
+def _zero(args: argparse.Namespace, desk: Desk) -> int:
+    by, facts = persons(args), desk.facts()
+    device = find_device(facts, args.device)
+    told = facts.devices.get(device)
+    armed = told.arming.armed if told is not None else None
+    if told is None or armed is None:
+        raise NotAllowed(f"{args.device} is not armed: there is nothing to report yet")
+    body: dict[str, Any] = {"device": device, "program": armed.program, "head_n": told.head_n}
+    pdf = print_zero_report(facts, body, by)
+    body["sha256"] = hashlib.sha256(pdf).digest()
+    desk.test_act(ZERO, by, lambda _facts: body)
+    _write_file(Path(args.output), pdf)
+    answer(args, f"{args.device} stands at zero: {args.output}", {"device": device, "file": args.output})
+    return 0
+
+
+begin = _Command("Give a device a deck to run, before it counts.", _arguments_of_begin, _begin)
+compare_ = _Command(
+    "Compare what the device made of the deck, sheet by sheet and in total; exit code 1 where it differs.",
+    _arguments_of_compare,
+    _compare,
+    by="",
+)
+end = _Command("End a test without arming the device.", _nothing, _end)
+certify = _Command(
+    "Certify that the deck came out exactly as it must, and arm the device: both sides.",
+    _arguments_of_certify,
+    _certify,
+    by="twice: one person of each side",
+)
+zero_report = _Command(
+    "Print that an armed device stands at zero; due after it was armed and after every start.",
+    _arguments_of_certify,
+    _zero,
+)

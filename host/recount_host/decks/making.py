@@ -1,0 +1,127 @@
+"""From a contest program and its blanks to a whole deck: sheets, pictures, expected results."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from recount_classifier.errors import BlankError
+from recount_classifier.program import Program
+from recount_classifier.raster import Grey
+from recount_host.decks.composition import Plan, compose
+from recount_host.decks.drawing import StyleBlank, draw_sheet
+from recount_host.errors import OperatorError
+from recount_host.law.deck import Deck, DeckSheet
+from recount_host.programs.blanks import read_blank
+from recount_host.programs.building import program_of
+from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
+
+MM_PER_INCH = 25.4
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A contest program with the spec and the blanks that it was built from."""
+
+    program: Program
+    blanks: dict[str, StyleBlank]
+    """By the id of their style."""
+    foreign: Grey | None
+    """A ballot of another style; None where there is none at hand."""
+
+
+def read_source(program: Program, spec_path: Path, foreign: Path | None) -> Source:
+    """Return what the deck is made from.
+
+    Raises OperatorError where the spec cannot be read, is not the one of this program, or keeps no place for
+    the TEST mark.
+    """
+    try:
+        spec = parse_spec(spec_path.read_bytes())
+        rebuilt = program_of(spec, spec_path.parent)
+    except OSError as error:
+        raise OperatorError(f"the spec {spec_path} cannot be read: {error.strerror}") from error
+    except (SpecError, BlankError) as error:
+        raise OperatorError(f"{spec_path}: {error}") from error
+    if rebuilt.program_hash != program.program_hash:
+        raise OperatorError(
+            f"{spec_path} with its blanks gives another program ({rebuilt.program_hash.hex()[:16]}) than the "
+            f"one given ({program.program_hash.hex()[:16]}): use the spec and the blanks it was built from"
+        )
+    for style in spec.styles:
+        if style.test_mark is None:
+            raise OperatorError(
+                f"{spec_path}: style {style.id} keeps no place for the TEST mark: add test_mark, a place "
+                "empty on the blank, and build the program again"
+            )
+    blanks = {style.id: _blank(spec, style, spec_path.parent) for style in spec.styles}
+    other = None if foreign is None else read_blank(foreign.name, foreign.parent, spec.dpi)
+    return Source(program, blanks, other)
+
+
+def _blank(spec: ProgramSpec, style: StyleSpec, folder: Path) -> StyleBlank:
+    other = None if style.other_side is None else read_blank(style.other_side, folder, spec.dpi)
+    return StyleBlank(style, spec.dpi, read_blank(style.blank, folder, spec.dpi), other)
+
+
+def plan_deck(source: Source) -> tuple[Deck, tuple[Plan, ...]]:
+    """Return the deck with the plan of each of its sheets."""
+    plans = tuple(compose(source.program, has_foreign=source.foreign is not None))
+    numbered = [(code_of(n, plan), plan) for n, plan in enumerate(plans, 1)]
+    sheets = [_sheet(source, code, plan) for code, plan in numbered]
+    for n, plan in enumerate(plans):
+        if plan.comes_back == "double_feed":
+            stuck = {"kind": "double_feed", "sheets": [sheets[n].code, sheets[n + 1].code]}
+            sheets[n] = msgspec.structs.replace(sheets[n], fault=stuck)
+    program = source.program
+    return (
+        Deck(
+            title=f"Logic and accuracy: {program.title}"[:200],
+            contest=program.key,
+            program=program.program_hash.hex(),
+            options=tuple(option.key for option in program.printed_options),
+            sheets=tuple(sheets),
+        ),
+        plans,
+    )
+
+
+def code_of(number: int, plan: Plan) -> str:
+    """Return what is printed beside TEST."""
+    return f"{plan.style}-{number:03}"
+
+
+def _sheet(source: Source, code: str, plan: Plan) -> DeckSheet:
+    blank = source.blanks[plan.style]
+    return DeckSheet(
+        code=code,
+        style=plan.style,
+        what=plan.what[:200],
+        fate=plan.fate,
+        choices=plan.choices,
+        reasons=tuple(sorted(plan.reasons)),
+        comes_back=plan.comes_back,
+        turned=plan.turned,
+        test_mark=plan.test_mark,
+        front=f"pictures/{code}.png",
+        length_mm=round(blank.image.shape[0] / blank.dpi * MM_PER_INCH, 1),
+    )
+
+
+def draw_deck(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> Iterator[tuple[DeckSheet, Grey]]:
+    """Yield each sheet with its picture, head first."""
+    for sheet, plan in zip(deck.sheets, plans, strict=True):
+        yield sheet, draw_sheet(plan, sheet.code, source.blanks[plan.style], source.foreign)
+
+
+def by_hand(plan: Plan) -> Plan:
+    """Return the plan without what its overlay prints: what people have to do with pens and cups."""
+    printed = {key: kind for key, kind in plan.marks.items() if is_printed(plan, kind)}
+    return replace(plan, marks={key: kind for key, kind in plan.marks.items() if key not in printed})
+
+
+def is_printed(plan: Plan, kind: str) -> bool:
+    """Return whether the overlay prints such a mark: filled targets, where no other pen is asked for."""
+    return kind == "full" and plan.tool == "black_pen" and not plan.foreign

@@ -1,0 +1,100 @@
+"""The certificate of a device that passed logic and accuracy, and its zero report, as PDFs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recount_host.act import Person
+from recount_host.forms.pages import print_form
+from recount_host.law.contest import Contest, contests_of
+from recount_host.law.deck import DeckSheet, Totals, classes_of
+from recount_host.law.live import assigned_tests
+from recount_host.law.logic_accuracy import check_passed, compare, outcome_in_words
+from recount_host.law.persons import in_words
+from recount_host.law.precinct import Facts
+
+SHORT = 8
+"""Hexadecimal digits of a hash that stand on every page."""
+
+
+def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person]) -> bytes:
+    """Return the PDF of the certificate that an act `device_armed` with this body names.
+
+    Raises NotAllowed unless the device's last test came out exactly as it must.
+    """
+    test = assigned_tests(facts.acts, body["device"])[-1]
+    comparison = compare(facts, test)
+    check_passed(comparison)
+    contest = contests_of(facts.acts)[body["program"]]
+    written = {
+        **_head(facts, body, by, contest),
+        "run": body["run"],
+        "deck": body["deck_sha256"].hex(),
+        "totals": totals_rows(comparison.expected, comparison.actual, contest),
+        "sheets": [[sheet.code, sheet.what, _in_words(sheet)] for sheet in comparison.deck.sheets],
+        "thresholds": body["thresholds"].hex(),
+        "thresholds_told": body["thresholds_told"],
+        "software": body["software"],
+        "firmware": body["firmware"],
+    }
+    return print_form("logic_accuracy_certificate.typ", written, facts.acts[-1].utc)
+
+
+def print_zero_report(facts: Facts, body: Mapping[str, Any], by: Sequence[Person]) -> bytes:
+    """Return the PDF of the report that an armed device stands at zero before it counts."""
+    contest = contests_of(facts.acts)[body["program"]]
+    certificates = [act for act in facts.acts if act.kind == "device_armed"]
+    armed = next(act for act in reversed(certificates) if act.body["device"] == body["device"])
+    written = {
+        **_head(facts, body, by, contest),
+        "certificate": armed.body["sha256"].hex(),
+        "software": armed.body["software"],
+        "firmware": armed.body["firmware"],
+        "head_n": body["head_n"],
+        "options": [option.name or option.key for option in contest.printed],
+    }
+    return print_form("zero_report.typ", written, facts.acts[-1].utc)
+
+
+def _head(facts: Facts, body: Mapping[str, Any], by: Sequence[Person], contest: Contest) -> dict[str, Any]:
+    return {
+        "locality": facts.order.locality,
+        "citation": facts.order.citation,
+        "contest": contest.title,
+        "device": body["device"],
+        "name": facts.names[body["device"]],
+        "program": body["program"].hex(),
+        "short_code": body["program"].hex()[:SHORT],
+        "utc": facts.acts[-1].utc,
+        "by": [in_words(person) for person in by],
+    }
+
+
+def _in_words(sheet: DeckSheet) -> str:
+    return outcome_in_words((sheet.fate, sheet.choices, classes_of(sheet.reasons)))
+
+
+def totals_rows(expected: Totals, actual: Totals, contest: Contest) -> list[list[str]]:
+    """Return a line for each total: what it is, the number expected, the actual one."""
+
+    def of(what: str, one: Mapping[str, int], other: Mapping[str, int]) -> list[list[str]]:
+        return [
+            [f"{what} {key.replace('_', ' ')}", str(one.get(key, 0)), str(other.get(key, 0))]
+            for key in sorted({*one, *other})
+        ]
+
+    votes = [
+        [
+            f"votes for {option.name or option.key}",
+            str(expected.votes.get(option.key, 0)),
+            str(actual.votes.get(option.key, 0)),
+        ]
+        for option in contest.printed
+    ]
+    return [
+        ["counted", str(expected.counted), str(actual.counted)],
+        *votes,
+        ["set aside", str(expected.set_aside), str(actual.set_aside)],
+        *of("set aside for", expected.set_aside_reasons, actual.set_aside_reasons),
+        ["not accepted", str(expected.not_accepted), str(actual.not_accepted)],
+        *of("not accepted for", expected.not_accepted_reasons, actual.not_accepted_reasons),
+    ]

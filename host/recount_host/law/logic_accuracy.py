@@ -1,0 +1,264 @@
+"""Logic and accuracy as a gate: a deck run on a device, compared sheet by sheet and in total; then armed.
+
+D 2 s. 4: the officials ensure that each scanner passes after it is programmed and before the rerun. The pass
+is bound to the device, its program, thresholds, software and firmware. A test is no precinct's run, and
+nothing of it ever counts. Pass is exact equality, nothing less.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Any
+
+from recount_host.act import Act, Person
+from recount_host.law.acts import check_act
+from recount_host.law.contest import contests_of
+from recount_host.law.deck import Deck, DeckSheet, Totals, classes_of, expected_totals, parse_deck, totals_of
+from recount_host.law.enrolment import enrolments
+from recount_host.law.errors import NotAllowed
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
+from recount_host.law.persons import check_both_sides, check_one_side_each, check_sides_known
+from recount_host.law.precinct import Facts, disarmed, open_assignment
+from recount_host.law.tally import Batch, DeviceFacts, Run, Sheet
+from recount_protocol.fates import BINS, COUNTED, RETURNED
+from recount_protocol.records import LIVE, TEST
+
+Outcome = tuple[str, tuple[str, ...], tuple[str, ...]]
+"""A sheet's fate, choices and reasons as decks name them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fed:
+    """A sheet of the deck as the device dealt with it."""
+
+    sheet: Sheet
+    outcome: Outcome
+    came_back: tuple[str, ...]
+    """Reasons for which sheets came back between the sheet before and this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A sheet of the deck that the device did not deal with as it must."""
+
+    code: str
+    what: str
+    expected: str
+    actual: str
+    judged_n: int
+    """The record of its verdict, whose picture shows it; 0 where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The deck as it should be, and as the device made of it."""
+
+    deck: Deck
+    run: Run | None
+    differences: tuple[Difference, ...]
+    hindrances: tuple[str, ...]
+    """What keeps the test from being finished, in sentences."""
+    expected: Totals
+    actual: Totals
+
+    @property
+    def passed(self) -> bool:
+        """Return whether the device may be armed: nothing differs, and nothing is open."""
+        return not self.differences and not self.hindrances and self.expected == self.actual
+
+
+def compare(facts: Facts, assigned: Act) -> Comparison:
+    """Return how the device dealt with the deck of this test, by its records that are here."""
+    deck = parse_deck(assigned.body["deck"])
+    told = facts.devices.get(assigned.body["device"])
+    run = told.runs.get(assigned.body["run"]) if told is not None else None
+    batches = [] if told is None else [b for b in told.batches if b.run == assigned.body["run"]]
+    fed = _fed([batch for batch in batches if batch.closed_n and not batch.voided_n])
+    totals = totals_of([one.outcome for one in fed])
+    return Comparison(
+        deck,
+        run,
+        tuple(_differences(deck, fed)),
+        tuple(_hindrances(told, run, batches)),
+        expected_totals(deck),
+        totals,
+    )
+
+
+def _hindrances(told: DeviceFacts | None, run: Run | None, batches: Sequence[Batch]) -> list[str]:
+    if told is None or run is None:
+        return ["the device has not begun the test"]
+    found = ["records of the device are missing: keep it connected"] if told.gaps else []
+    found += ["the device opened the run in another mode"] if run.mode != TEST else []
+    standing = [batch for batch in batches if not batch.voided_n]
+    if not standing:
+        return [*found, "no batch was fed"]
+    for batch in standing:
+        if not batch.closed_n:
+            found.append(f"batch {batch.batch} is still open: feed the whole deck, then press End batch")
+        elif not batch.i9.holds:
+            found.append(f"batch {batch.batch}: the feeder's own counts and the records differ (I9)")
+        found += [f"batch {batch.batch}: {sentence}" for sentence in batch.contradictions]
+    return found
+
+
+def _fed(batches: Sequence[Batch]) -> list[Fed]:
+    """Return the sheets that landed, in the order in which they were fed."""
+    fed: list[Fed] = []
+    back: list[str] = []
+    for batch in sorted(batches, key=lambda batch: batch.batch):
+        for sheet in sorted(batch.sheets, key=lambda sheet: sheet.sheet):
+            if sheet.fate == RETURNED:
+                back += sheet.reasons
+            elif sheet.fate in BINS:
+                choices = sheet.choices if sheet.fate == COUNTED else ()
+                fed.append(Fed(sheet, (sheet.fate, choices, classes_of(sheet.reasons)), tuple(back)))
+                back = []
+    return fed
+
+
+def _outcome(sheet: DeckSheet) -> Outcome:
+    return sheet.fate, sheet.choices, classes_of(sheet.reasons)
+
+
+def _differences(deck: Deck, fed: Sequence[Fed]) -> list[Difference]:
+    """Return every sheet that differs, in the deck's order.
+
+    Sheets are compared one after the other; where one is missing or too many, the others are held against
+    those that they fit.
+    """
+    right = [_outcome(sheet) for sheet in deck.sheets]
+    seen = [one.outcome for one in fed]
+    if len(right) == len(seen):
+        pairs = list(zip(deck.sheets, fed, strict=True))
+        return [found for sheet, one in pairs for found in _difference(sheet, one)]
+    found: list[Difference] = []
+    for kind, a0, a1, b0, b1 in SequenceMatcher(None, right, seen, autojunk=False).get_opcodes():
+        if kind == "equal":
+            for sheet, one in zip(deck.sheets[a0:a1], fed[b0:b1], strict=True):
+                found += _difference(sheet, one)
+            continue
+        paired = min(a1 - a0, b1 - b0)
+        for sheet, one in zip(deck.sheets[a0 : a0 + paired], fed[b0 : b0 + paired], strict=True):
+            found += _difference(sheet, one)
+        found += [
+            Difference(sheet.code, sheet.what, outcome_in_words(_outcome(sheet)), "not fed, or lost", 0)
+            for sheet in deck.sheets[a0 + paired : a1]
+        ]
+        found += [_too_many(one) for one in fed[b0 + paired : b1]]
+    return found
+
+
+def _too_many(one: Fed) -> Difference:
+    code, seen = f"sheet number {one.sheet.sheet}", outcome_in_words(one.outcome)
+    return Difference(code, "no sheet of the deck", "nothing", seen, one.sheet.judged_n)
+
+
+def _difference(sheet: DeckSheet, one: Fed) -> list[Difference]:
+    expected, actual = _outcome(sheet), one.outcome
+    right, seen = outcome_in_words(expected), outcome_in_words(actual)
+    if sheet.comes_back and sheet.comes_back not in one.came_back:
+        right = f"comes back first ({sheet.comes_back.replace('_', ' ')}); then {right}"
+        seen = f"did not come back for it; {seen}"
+    elif expected == actual:
+        return []
+    return [Difference(sheet.code, sheet.what, right, seen, one.sheet.judged_n)]
+
+
+def outcome_in_words(outcome: Outcome) -> str:
+    """Return an outcome as people read it."""
+    fate, choices, reasons = outcome
+    why = ", ".join(reasons).replace("_", " ")
+    parts = (
+        fate.replace("_", " "),
+        "for " + ", ".join(choices) if choices else "",
+        f"({why})" if why else "",
+    )
+    return " ".join(part for part in parts if part)
+
+
+# What may be done
+
+
+def admit_logic_accuracy(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> None:
+    """Raise BadEntry or NotAllowed unless this act of a logic-and-accuracy test may be written now."""
+    check_act(kind, by, body)
+    check_sides_known(by, facts.order.side_keys)
+    check_one_side_each(by, facts.acts)
+    enrolment = enrolments(facts.acts).get(body["device"])
+    if enrolment is None or enrolment.revoked:
+        raise NotAllowed("the device is not enrolled: both sides enrol it first (device enrol)")
+    _ADMIT[kind](facts, by, body)
+
+
+def _admit_assigned(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) -> None:
+    device, name = body["device"], facts.names[body["device"]]
+    if body["program"] not in contests_of(facts.acts):
+        raise NotAllowed("this contest program is not in the ledger: add it first (program add)")
+    deck = parse_deck(body["deck"])
+    if bytes.fromhex(deck.program) != body["program"]:
+        raise NotAllowed("this deck was made for another contest program: make one for this (deck make)")
+    if device in disarmed(facts.acts):
+        raise NotAllowed(
+            f"{name} is disarmed: its counted sheets did not hold the right number of votes (I4)"
+        )
+    earlier = open_test(facts.acts, device)
+    if earlier is not None:
+        raise NotAllowed(f"{name} has the test {earlier.body['run']} still: end it (logic-accuracy end)")
+    run = open_assignment(facts.acts, device)
+    if run is not None:
+        raise NotAllowed(f"{name} still scans precinct {run.body['precinct']} (run {run.body['run']})")
+    if any(act.kind == ASSIGNED and act.body["run"] == body["run"] for act in facts.acts):
+        raise NotAllowed(f"test {body['run']} is assigned already")
+
+
+def _admit_ended(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) -> None:
+    known = open_test(facts.acts, body["device"])
+    if known is None or known.body["run"] != body["run"]:
+        raise NotAllowed(f"{facts.names[body['device']]} has no open test {body['run']}")
+
+
+def _admit_armed(facts: Facts, by: Sequence[Person], body: Mapping[str, Any]) -> None:
+    check_both_sides(by, "this")
+    tests = assigned_tests(facts.acts, body["device"])
+    if not tests or tests[-1].body["run"] != body["run"]:
+        raise NotAllowed("that is not the last test of this device")
+    if open_test(facts.acts, body["device"]) is not None:
+        raise NotAllowed("the test is ended first")
+    comparison = compare(facts, tests[-1])
+    check_passed(comparison)
+    run = comparison.run
+    assert run is not None, "a test that passed was run"
+    told = (body["program"], body["software"], body["firmware"])
+    if (run.program, run.software, run.firmware) != told or tests[-1].body["program"] != run.program:
+        raise NotAllowed("the test was of another program, software or firmware")
+
+
+def check_passed(comparison: Comparison) -> None:
+    """Raise NotAllowed unless the deck was dealt with exactly as it must be."""
+    if comparison.hindrances:
+        raise NotAllowed(comparison.hindrances[0])
+    if comparison.differences:
+        first = comparison.differences[0]
+        raise NotAllowed(
+            f"the deck did not come out as it must: {len(comparison.differences)} of its sheets differ; the "
+            f"first is {first.code} ({first.what}): expected {first.expected}, actual {first.actual}"
+        )
+    if not comparison.passed:
+        raise NotAllowed("the totals of the deck differ")
+
+
+def _admit_zero(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) -> None:
+    told = facts.devices.get(body["device"])
+    if told is None or told.arming.armed is None or told.arming.armed.program != body["program"]:
+        raise NotAllowed("the device is not armed for this program: there is nothing to report")
+    if any(run.mode == LIVE and not run.closed_n for run in told.runs.values()):
+        raise NotAllowed("a live run is open on the device: it is not at zero")
+
+
+_ADMIT: Mapping[str, Callable[[Facts, Sequence[Person], Mapping[str, Any]], None]] = {
+    ASSIGNED: _admit_assigned,
+    ENDED: _admit_ended,
+    ARMED: _admit_armed,
+    ZERO: _admit_zero,
+}

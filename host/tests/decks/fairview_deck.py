@@ -1,0 +1,36 @@
+"""The Fairview program with its deck, drawn once for all tests."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from recount_ballots.blank import Grey
+from recount_host.decks.composition import Plan
+from recount_host.decks.making import Source, draw_deck, plan_deck, read_source
+from recount_host.law.deck import Deck
+from recount_host.programs.building import build_program
+
+FAIRVIEW = Path(__file__).resolve().parents[3] / "images" / "ballots" / "fairview"
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A deck with its pictures, in its order."""
+
+    source: Source
+    deck: Deck
+    plans: tuple[Plan, ...]
+    pictures: tuple[Grey, ...]
+
+
+@lru_cache
+def fairview_source() -> Source:
+    program = build_program(FAIRVIEW / "spec.toml")
+    return read_source(program, FAIRVIEW / "spec.toml", FAIRVIEW / "blank-204-front.png")
+
+
+@lru_cache
+def fairview_deck() -> Drawn:
+    source = fairview_source()
+    deck, plans = plan_deck(source)
+    return Drawn(source, deck, plans, tuple(picture for _, picture in draw_deck(source, deck, plans)))

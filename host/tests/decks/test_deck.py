@@ -1,0 +1,194 @@
+"""Decks: composed by rule, drawn, printed, and passed by a right scanner; planted faults fail by name."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pypdfium2
+import pytest
+
+from host.tests.decks.fairview_deck import FAIRVIEW, Drawn, fairview_deck, fairview_source
+from recount_ballots.blank import Grey
+from recount_classifier.program import Program, Style, make_program
+from recount_classifier.reading import read_sheet
+from recount_host.cli import main
+from recount_host.decks.composition import weights
+from recount_host.decks.deck_make import make_deck
+from recount_host.law.deck import classes_of, parse_deck
+
+
+def differing(program: Program, see: Callable[[Grey], Grey] = lambda picture: picture) -> list[str]:
+    """Return the codes of the sheets that are not read as the deck says, by this program and camera."""
+    drawn = fairview_deck()
+    return [code for code in (_differs(drawn, n, program, see) for n in range(len(drawn.pictures))) if code]
+
+
+def _differs(drawn: Drawn, n: int, program: Program, see: Callable[[Grey], Grey]) -> str:
+    sheet = drawn.deck.sheets[n]
+    reading = read_sheet([see(drawn.pictures[n])], program, expects_test=True)
+    right = (sheet.fate, sheet.choices, classes_of(sheet.reasons))
+    return "" if (reading.fate, reading.choices, classes_of(reading.reasons)) == right else sheet.code
+
+
+def changed(
+    style: Callable[[Style], Style] = lambda style: style, votes: int = 1, **limits: float
+) -> Program:
+    """Return the Fairview program with a fault in it."""
+    right = fairview_source().program
+    return make_program(
+        right.key, right.title, votes, right.options, [style(one) for one in right.styles],
+        replace(right.thresholds, **limits),
+    )  # fmt: skip
+
+
+def exchanged(one: str, other: str) -> Callable[[Style], Style]:
+    names = {one: other, other: one}
+    return lambda style: replace(
+        style, targets=tuple(replace(t, option=names.get(t.option, t.option)) for t in style.targets)
+    )
+
+
+def shifted(option: str, dx: float = 0.0, dy: float = 0.0) -> Callable[[Style], Style]:
+    return lambda style: replace(
+        style,
+        targets=tuple(
+            replace(t, left=t.left + dx * t.width, top=t.top + dy * t.height) if t.option == option else t
+            for t in style.targets
+        ),
+    )
+
+
+def without_writing(style: Style) -> Style:
+    return replace(style, write_in_areas=())
+
+
+def without_test_mark(style: Style) -> Style:
+    return replace(style, test_mark=None)
+
+
+def dirty(picture: Grey) -> Grey:
+    """Look through a line of dirt over the contest's targets."""
+    dirtied = picture.copy()
+    dirtied[:, 660:672] = 40
+    return dirtied
+
+
+def blurred(picture: Grey) -> Grey:
+    return np.asarray(cv2.GaussianBlur(picture, (0, 0), 5), np.uint8)
+
+
+def dark(picture: Grey) -> Grey:
+    return np.asarray(picture // 6, np.uint8)
+
+
+def bright(picture: Grey) -> Grey:
+    return np.minimum(picture.astype(np.int32) + 120, 255).astype(np.uint8)
+
+
+def mirrored(picture: Grey) -> Grey:
+    return np.ascontiguousarray(picture[:, ::-1])
+
+
+def half_seen(picture: Grey) -> Grey:
+    return np.ascontiguousarray(picture[:, : picture.shape[1] // 2])
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A planted fault, and a sheet that it must be found by."""
+
+    name: str
+    program: Callable[[], Program]
+    named: str
+    see: Callable[[Grey], Grey] = lambda picture: picture
+
+
+def right() -> Program:
+    return fairview_source().program
+
+
+FAULTS = (
+    Fault("two candidates exchanged", lambda: changed(exchanged("D", "R")), "101-001"),
+    Fault("two other candidates exchanged", lambda: changed(exchanged("R", "I")), "101-002"),
+    Fault("a candidate and the write-in exchanged", lambda: changed(exchanged("I", "W")), "101-004"),
+    Fault("a target half its width to the right", lambda: changed(shifted("D", 0.5)), "101-001"),
+    Fault("a target half its width to the left", lambda: changed(shifted("R", -0.5)), "101-002"),
+    Fault("a target its height too low", lambda: changed(shifted("I", dy=1.0)), "101-004"),
+    Fault("N too high", lambda: changed(votes=2), "101-001"),
+    Fault("no write-in area", lambda: changed(without_writing), "101-011"),
+    Fault("no place for the TEST mark", lambda: changed(without_test_mark), "101-001"),
+    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-002"),
+    Fault("marks asked too little of", lambda: changed(marked_cover=0.03, marked_span=0.05), "101-018"),
+    Fault("ink too high", lambda: changed(ink=0.8), "101-016"),
+    Fault("stray ink let pass", lambda: changed(crowd_mm2=99.0, stray_mm2=99.0), "101-010"),
+    Fault("the write-in line let pass", lambda: changed(write_in_mm2=99.0), "101-011"),
+    Fault("the TEST mark's ink asked too much of", lambda: changed(test_mark_mm2=300.0), "101-001"),
+    Fault("torn paper let pass", lambda: changed(paper_step=9.0, blot_halo=9.0, outline_ink=0.0), "101-023"),
+    Fault("a mirrored camera", right, "101-001", mirrored),
+    Fault("a dirty lens", right, "101-001", dirty),
+    Fault("a camera out of focus", right, "101-001", blurred),
+    Fault("a dark lamp", right, "101-001", dark),
+    Fault("a lamp too bright", right, "101-001", bright),
+    Fault("a camera that sees half of the sheet", right, "101-001", half_seen),
+)
+
+
+def test_a_right_scanner_reads_every_sheet_as_the_deck_says() -> None:
+    assert differing(right()) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_fails_the_deck_with_the_right_sheet_named(fault: Fault) -> None:
+    drawn, program = fairview_deck(), fault.program()
+    n = [sheet.code for sheet in drawn.deck.sheets].index(fault.named)
+    assert _differs(drawn, n, program, fault.see) == fault.named
+
+
+def test_each_option_has_a_count_of_its_own() -> None:
+    deck = fairview_deck().deck
+    counts = [sum(key in sheet.choices for sheet in deck.sheets) for key in deck.options]
+    assert len(set(counts)) == len(counts)
+    for options in range(2, 13):
+        for votes in range(1, options):
+            sheets = weights(options, votes, 9)
+            sums = [sum(sheets[(o - b) % options] for b in range(votes)) for o in range(options)]
+            totals = [n + (9 if o >= options - votes else 0) for o, n in enumerate(sums)]
+            assert len(set(totals)) == options
+
+
+def test_a_deck_is_written_as_pictures_papers_and_expected_results(tmp_path: Path) -> None:
+    deck = make_deck(fairview_source(), tmp_path / "deck")
+    assert parse_deck((tmp_path / "deck" / "deck.toml").read_bytes()) == deck
+    assert {path.name for path in (tmp_path / "deck" / "pictures").iterdir()} == {
+        f"{sheet.code}.png" for sheet in deck.sheets
+    }
+    for name in ("overlays", "marking-guide", "expected"):
+        with pypdfium2.PdfDocument(tmp_path / "deck" / f"{name}.pdf") as document:
+            text = "".join(page.get_textpage().get_text_bounded() for page in document)
+        assert ("TEST 101-001" if name == "overlays" else "101-001") in text
+
+
+def test_the_overlay_prints_the_test_mark_into_its_place(tmp_path: Path) -> None:
+    make_deck(fairview_source(), tmp_path / "deck")
+    place = fairview_source().program.styles[0].test_mark or (0, 0, 0, 0)
+    left, top, right_, bottom = (edge / 200 * 4 * 72 for edge in place)
+    with pypdfium2.PdfDocument(tmp_path / "deck" / "overlays.pdf") as document:
+        picture = document[1].render(scale=4, grayscale=True).to_numpy()
+    ink = np.argwhere(picture.reshape(*picture.shape[:2]) < 128)
+    assert top <= ink[:, 0].min()
+    assert ink[:, 0].max() < bottom
+    assert left <= ink[:, 1].min()
+    assert ink[:, 1].max() < right_
+
+
+def test_a_deck_is_made_only_from_the_programs_own_blanks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other.program"
+    other.write_bytes(changed(votes=2).to_bytes())
+    words = ["deck", "make", str(other), str(tmp_path / "deck"), "--spec", str(FAIRVIEW / "spec.toml")]
+    assert main(words) == 2
+    assert "gives another program" in capsys.readouterr().err
+    assert not (tmp_path / "deck").exists()

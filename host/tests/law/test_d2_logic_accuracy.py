@@ -1,0 +1,324 @@
+"""D 2 s. 4: each scanner passes logic and accuracy after it is programmed and before it counts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from recount_host.law.deck import Deck, DeckError, DeckSheet, deck_text, expected_totals, parse_deck
+from recount_host.law.duties import duties
+from recount_host.law.enrolment import enrolment_body
+from recount_host.law.errors import NotAllowed
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, why_not_live
+from recount_host.law.logic_accuracy import Comparison, admit_logic_accuracy, compare
+from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
+
+SHEETS = (
+    DeckSheet("t-1", "card-1", "D", COUNTED, ("D",)),
+    DeckSheet("t-2", "card-1", "R", COUNTED, ("R",)),
+    DeckSheet("t-3", "card-1", "R again", COUNTED, ("R",), comes_back="double_feed"),
+    DeckSheet("t-4", "card-1", "blank", SET_ASIDE, (), ("undervote",)),
+    DeckSheet("t-5", "card-1", "a dot", SET_ASIDE, (), ("marginal",)),
+    DeckSheet("t-6", "card-1", "without TEST", NOT_ACCEPTED, (), ("live_ballot",)),
+)
+DECK = Deck("Logic and accuracy", "governor", PROGRAM.hex(), ("D", "R", "T"), SHEETS)
+RIGHT = (
+    Sheet(COUNTED, ("D",)),
+    Sheet(COUNTED, ("R",)),
+    Sheet(COUNTED, ("R",)),
+    Sheet(SET_ASIDE, (), ("undervote",)),
+    Sheet(SET_ASIDE, (), ("marginal_mark", "marginal_weak")),
+    Sheet(NOT_ACCEPTED, (), ("live_ballot",)),
+)
+CERTIFICATE = bytes(31) + b"c"
+
+
+def do(day: Day, kind: str, by: Sequence[Any] = (CLERK,), **body: Any) -> None:
+    admit_logic_accuracy(day.facts(), kind, by, body)
+    day.append(kind, by, body)
+
+
+def a_device(day: Day) -> Device:
+    device = day.device()
+    day.append("device_enrolled", BOTH, enrolment_body(device.name, device.public_key))
+    started = {"software": "1.0", "firmware": "1.0", "boot": 1, "note": ""}
+    device.write("device_started", started, batch=0)
+    return device
+
+
+def given(day: Day, deck: Deck = DECK) -> Device:
+    device = a_device(day)
+    words = {"run": "test-1", "program": PROGRAM, "contest": "governor"}
+    do(day, ASSIGNED, device=device.id, deck=deck_text(deck).encode(), **words)
+    return device
+
+
+def fed(day: Day, sheets: Sequence[Sheet] = RIGHT, *, back: Sequence[str] = ("double_feed",)) -> Device:
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    for n, sheet in enumerate(sheets):
+        if n == 2:
+            for reason in back:
+                device.give_back(reasons=(reason,))
+        device.scan(sheet)
+    device.close_batch()
+    return device
+
+
+def compared(day: Day, device: Device) -> Comparison:
+    return compare(day.facts(), assigned_tests(day.acts, device.id)[-1])
+
+
+def certificate(device: Device, **changed: Any) -> dict[str, Any]:
+    return {
+        "run": "test-1", "device": device.id, "program": PROGRAM, "thresholds": bytes(32),
+        "thresholds_told": "all thresholds are the defaults", "software": "1.0", "firmware": "1.0",
+        "deck_sha256": bytes(32), "sha256": CERTIFICATE, **changed,
+    }  # fmt: skip
+
+
+def certified(day: Day) -> Device:
+    device = fed(day)
+    do(day, ENDED, run="test-1", device=device.id)
+    device.close_run()
+    do(day, ARMED, BOTH, **certificate(device))
+    return device
+
+
+def armed(day: Day) -> Device:
+    device = certified(day)
+    told = certificate(device)
+    names = ("program", "thresholds", "software", "firmware")
+    body = {name: told[name] for name in names}
+    by = ["Ann Lee, official, D", "Bob Ray, official, R"]
+    device.write(
+        "device_armed", {"test_run": "test-1", **body, "certificate": CERTIFICATE, "by": by}, batch=0
+    )
+    return device
+
+
+def zero(day: Day, device: Device) -> None:
+    do(day, ZERO, device=device.id, program=PROGRAM, head_n=len(device.records), sha256=bytes(32))
+
+
+def test_d2_a_device_that_passed_is_armed_and_at_zero_may_be_given_a_live_run() -> None:
+    day = Day()
+    device = armed(day)
+    zero(day, device)
+    assert why_not_live(day.facts(), device.id, PROGRAM) == ""
+    day.assign(mode="live")
+
+
+def test_d2_a_certificate_of_the_host_alone_arms_nothing() -> None:
+    day = Day()
+    device = certified(day)
+    assert "not armed" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_d2_an_armed_record_without_a_certificate_in_the_ledger_is_not_enough() -> None:
+    day = Day()
+    device = armed(day)
+    zero(day, device)
+    day.acts = [act for act in day.acts if act.kind != ARMED]
+    assert "certificate is not in this ledger" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_d2_a_zero_report_is_due_after_arming_and_after_every_start() -> None:
+    day = Day()
+    device = armed(day)
+    assert "zero report" in why_not_live(day.facts(), device.id, PROGRAM)
+    zero(day, device)
+    device.write("device_started", {"software": "1.0", "firmware": "1.0", "boot": 2, "note": ""}, batch=0)
+    assert "zero report" in why_not_live(day.facts(), device.id, PROGRAM)
+    zero(day, device)
+    assert why_not_live(day.facts(), device.id, PROGRAM) == ""
+
+
+@pytest.mark.parametrize(
+    ("software", "firmware", "why"), [("2.0", "1.0", "software was changed"), ("1.0", "2.0", "firmware")]
+)
+def test_d2_another_software_or_firmware_disarms(software: str, firmware: str, why: str) -> None:
+    day = Day()
+    device = armed(day)
+    started = {"software": software, "firmware": firmware, "boot": 2, "note": ""}
+    device.write("device_started", started, batch=0)
+    assert why in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_d2_another_program_disarms() -> None:
+    day = Day()
+    device = armed(day)
+    zero(day, device)
+    assert "another contest program" in why_not_live(day.facts(), device.id, bytes(32))
+    device.open_run("r", "101", program=bytes(32))
+    assert "given another contest program" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_d2_a_device_disarms_itself_and_a_new_test_disarms() -> None:
+    for kind, body in (("device_disarmed", {"why": "the program was damaged"}), ("", {})):
+        day = Day()
+        device = armed(day)
+        zero(day, device)
+        if kind:
+            device.write(kind, body, batch=0)
+        else:
+            device.open_run("test-2", "logic-accuracy", mode="test")
+        assert "not armed" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_the_deck_passes_only_when_every_sheet_is_as_it_must_be() -> None:
+    day = Day()
+    assert compared(day, fed(day)).passed
+    for n, sheet in enumerate(RIGHT):
+        wrong = Sheet(SET_ASIDE, (), ("overvote",)) if sheet.fate == COUNTED else Sheet(COUNTED, ("T",))
+        day = Day()
+        found = compared(day, fed(day, (*RIGHT[:n], wrong, *RIGHT[n + 1 :])))
+        assert not found.passed
+        assert [difference.code for difference in found.differences] == [SHEETS[n].code]
+
+
+def test_a_count_that_is_right_in_total_and_wrong_by_sheets_does_not_pass() -> None:
+    day = Day()
+    found = compared(day, fed(day, (RIGHT[1], RIGHT[0], *RIGHT[2:])))
+    assert found.expected == found.actual
+    assert [difference.code for difference in found.differences] == ["t-1", "t-2"]
+
+
+def test_a_sheet_that_was_not_fed_and_one_too_many_are_named() -> None:
+    day = Day()
+    found = compared(day, fed(day, (*RIGHT[:3], *RIGHT[4:])))
+    assert [(d.code, d.actual) for d in found.differences] == [("t-4", "not fed, or lost")]
+    day = Day()
+    found = compared(day, fed(day, (*RIGHT, Sheet(COUNTED, ("T",)))))
+    assert [d.what for d in found.differences] == ["no sheet of the deck"]
+
+
+def test_two_sheets_that_were_taken_for_one_are_named() -> None:
+    day = Day()
+    found = compared(day, fed(day, back=()))
+    assert [difference.code for difference in found.differences] == ["t-3"]
+    assert "double feed" in found.differences[0].expected
+
+
+def test_a_jam_in_between_is_no_difference() -> None:
+    day = Day()
+    assert compared(day, fed(day, back=("jam", "double_feed"))).passed
+
+
+def test_d2_a_deck_that_differs_arms_nothing() -> None:
+    day = Day()
+    device = fed(day, (RIGHT[1], *RIGHT[1:]))
+    do(day, ENDED, run="test-1", device=device.id)
+    with pytest.raises(
+        NotAllowed, match="did not come out as it must: 1 of its sheets differ; the first is t-1"
+    ):
+        do(day, ARMED, BOTH, **certificate(device))
+
+
+def test_d2_a_test_that_is_not_finished_arms_nothing() -> None:
+    day = Day()
+    device = given(day)
+    do(day, ENDED, run="test-1", device=device.id)
+    with pytest.raises(NotAllowed, match="has not begun the test"):
+        do(day, ARMED, BOTH, **certificate(device))
+
+
+def test_a_deck_fed_in_another_mode_arms_nothing() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="training")
+    device.open_batch()
+    for sheet in RIGHT:
+        device.scan(sheet)
+    device.close_batch()
+    assert "another mode" in compared(day, device).hindrances[0]
+
+
+def test_both_sides_arm_together() -> None:
+    day = Day()
+    device = fed(day)
+    do(day, ENDED, run="test-1", device=device.id)
+    with pytest.raises(NotAllowed, match="side"):
+        do(day, ARMED, (ANN,), **certificate(device))
+
+
+@pytest.mark.parametrize("changed", [{"program": bytes(32)}, {"software": "2.0"}, {"firmware": "2.0"}])
+def test_d2_a_certificate_for_what_was_not_tested_is_refused(changed: dict[str, Any]) -> None:
+    day = Day()
+    device = fed(day)
+    do(day, ENDED, run="test-1", device=device.id)
+    with pytest.raises(NotAllowed, match="of another program, software or firmware"):
+        do(day, ARMED, BOTH, **certificate(device, **changed))
+
+
+def test_a_deck_for_another_program_is_refused() -> None:
+    with pytest.raises(NotAllowed, match="made for another contest program"):
+        given(Day(), msgspec.structs.replace(DECK, program="00" * 32))
+
+
+def test_a_device_that_is_being_tested_is_given_no_precinct_and_the_other_way_round() -> None:
+    day = Day()
+    given(day)
+    with pytest.raises(NotAllowed, match="has the test test-1 still"):
+        day.assign()
+    day = Day()
+    day.assign()
+    with pytest.raises(NotAllowed, match="still scans precinct 101"):
+        given(day)
+
+
+def test_nothing_of_a_test_counts_in_a_precinct() -> None:
+    day = Day()
+    zero(day, armed(day))
+    state = day.state()
+    assert (state.batches, state.runs, state.figures.counted) == ((), (), 0)
+
+
+def test_one_precinct_is_scanned_in_one_mode() -> None:
+    day = Day()
+    zero(day, armed(day))
+    day.assign("beta", mode="training")
+    with pytest.raises(NotAllowed, match="one precinct, one mode"):
+        day.assign(mode="live")
+
+
+def test_the_device_is_told_to_test_to_end_and_to_be_armed_until_its_records_show_it() -> None:
+    day = Day()
+    device = given(day)
+    assert [duty.kind for duty in duties(day.facts(), device.id)] == ["assign_run"]
+    assert duties(day.facts(), device.id)[0].fields["mode"] == "test"
+    day = Day()
+    device = fed(day)
+    do(day, ENDED, run="test-1", device=device.id)
+    do(day, ARMED, BOTH, **certificate(device))
+    assert [duty.kind for duty in duties(day.facts(), device.id)] == ["close_run", "arm_device"]
+    day = Day()
+    assert duties(day.facts(), armed(day).id) == ()
+
+
+def test_a_deck_is_written_and_read_again() -> None:
+    assert parse_deck(deck_text(DECK).encode()) == DECK
+    totals = expected_totals(DECK)
+    assert (totals.counted, totals.set_aside, totals.not_accepted) == (3, 2, 1)
+    assert (dict(totals.votes), dict(totals.set_aside_reasons)) == (
+        {"D": 1, "R": 2},
+        {"marginal": 1, "undervote": 1},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "it is not TOML"),
+        ("title = 1", "Expected `str`"),
+        (deck_text(DECK).replace("t-2", "t-1"), "sheet t-1 stands there 2 times"),
+        (deck_text(DECK).replace('reasons = ["undervote"]', ""), "reasons exactly when it is not counted"),
+        ("#" * 5_000_000, "more than 4000000 bytes"),
+    ],
+)
+def test_a_file_that_is_no_deck_is_refused_in_a_sentence(text: str, why: str) -> None:
+    with pytest.raises(DeckError, match=why):
+        parse_deck(text.encode())
