@@ -18,7 +18,7 @@ from recount_host.programs.spec import parse_spec
 from recount_world.script import read_script
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-GUIDES = ("operator-guide.md", "technician-guide.md")
+GUIDES = ("operator-guide.md", "technician-guide.md", "programming-guide.md")
 WHOLE_SENTENCES = ("order_refused", "fault")
 """Messages that are nothing but the sentence which is put into them."""
 
@@ -28,7 +28,8 @@ def guide(name: str) -> str:
 
 
 def commands(program: str) -> list[str]:
-    lines = [line for name in GUIDES for line in guide(name).splitlines()]
+    """Return each command of that program in the guides, one that goes on over several lines as one."""
+    lines = [line for name in GUIDES for line in re.sub(r"\\\n\s*", "", guide(name)).splitlines()]
     return [line.strip() for line in lines if line.startswith(f"    {program} ")]
 
 
