@@ -266,6 +266,7 @@ class Run:
 
     def _is_told(self) -> bool:
         """Return whether the host has all records, and crops, of a batch that is closed."""
+        # What was just cut cannot be read yet; what never can be read ends the run as one without end.
         with contextlib.suppress(Exception):
             reader = JournalReader(self.stack.device_folder / JOURNAL_FILE)
             try:

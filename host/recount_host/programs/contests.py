@@ -5,7 +5,7 @@ ruled lines under a heading. Where none are, the order of the print decides: a h
 targets begins another contest. A suggestion is a proposal for a person, who sees it drawn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import cast
@@ -192,22 +192,31 @@ def _by_column(targets: Sequence[Spot], dpi: float) -> tuple[Spot, ...]:
     return tuple(t for column in columns for t in sorted(column, key=lambda s: s.top))
 
 
+def _chains(parts: Sequence[_Part], follows: Callable[[Spot, Spot], bool]) -> Iterator[list[_Part]]:
+    """Yield the parts in chains: each part of a chain follows the one before it, in the order given."""
+    left = list(parts)
+    while left:
+        chain = [left.pop(0)]
+        for part in list(left):
+            if follows(part.spot, chain[-1].spot):
+                chain.append(part)
+                left.remove(part)
+        yield chain
+
+
 def _rows(parts: list[_Part], dpi: float) -> list[_Part]:
     """Join the cells of each row of a table that begins with a cell of text alone, the office."""
     near = 2 * _JOINT_IN * dpi
-    left = sorted(parts, key=lambda part: part.spot.left)
+
+    def is_next_cell(spot: Spot, last: Spot) -> bool:
+        return (
+            abs(spot.top - last.top) < near
+            and abs(spot.bottom - last.bottom) < near
+            and abs(spot.left - last.right) < near
+        )
+
     rows: list[_Part] = []
-    while left:
-        row = [left.pop(0)]
-        for part in list(left):
-            last = row[-1].spot
-            if (
-                abs(part.spot.top - last.top) < near
-                and abs(part.spot.bottom - last.bottom) < near
-                and abs(part.spot.left - last.right) < near
-            ):
-                row.append(part)
-                left.remove(part)
+    for row in _chains(sorted(parts, key=lambda part: part.spot.left), is_next_cell):
         is_office = not row[0].targets and row[0].has_text
         if is_office and any(part.targets for part in row[1:]):
             rows.append(_joined(row))
@@ -219,19 +228,16 @@ def _rows(parts: list[_Part], dpi: float) -> list[_Part]:
 def _stacks(parts: list[_Part], dpi: float) -> list[_Part]:
     """Join ruled lines of one target each, and the heading on top of them; only what has targets is kept."""
     near = 2 * _JOINT_IN * dpi
-    left = sorted(parts, key=lambda part: part.spot.top)
+
+    def is_next_line(spot: Spot, last: Spot) -> bool:
+        return (
+            abs(spot.left - last.left) < near
+            and abs(spot.right - last.right) < near
+            and abs(spot.top - last.bottom) < near
+        )
+
     found: list[_Part] = []
-    while left:
-        stack = [left.pop(0)]
-        for part in list(left):
-            last = stack[-1].spot
-            if (
-                abs(part.spot.left - last.left) < near
-                and abs(part.spot.right - last.right) < near
-                and abs(part.spot.top - last.bottom) < near
-            ):
-                stack.append(part)
-                left.remove(part)
+    for stack in _chains(sorted(parts, key=lambda part: part.spot.top), is_next_line):
         found += _cut(stack)
     return found
 
