@@ -4,7 +4,8 @@ import argparse
 
 from recount_host.commands.desk import add_by, add_data, add_json, answer, open_desk, persons, view_fields
 from recount_host.law import drafts
-from recount_host.law.precinct import check_scanning_done, fold
+from recount_host.law.obstacles import check_scanning_done
+from recount_host.law.precinct import fold
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from recount_host.forms.precinct_forms import precinct_form
 from recount_host.law import court as law_of_court
 from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
 from recount_host.law.printed_forms import forms_ready
-from recount_host.law.statement import SHORT_CODE_DIGITS
+from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 
 Write = Callable[[Mapping[str, Any]], object]
 

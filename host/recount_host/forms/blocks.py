@@ -15,7 +15,7 @@ from recount_host.act import Act, act_hash, encode_act
 from recount_host.forms.pages import print_form
 from recount_host.law.persons import in_words
 from recount_host.law.precinct import Facts
-from recount_host.law.statement import SHORT_CODE_DIGITS
+from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 from recount_host.order import Order
 
 Block = Mapping[str, Any]

@@ -31,8 +31,10 @@ from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
 from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.law.printed_forms import check_may_print
+from recount_host.law.result import option_names
 from recount_host.law.rulings import is_in_totals
-from recount_host.law.statement import SHORT_CODE_DIGITS, option_names, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 
 Build = Callable[[Facts, PrecinctState], Iterator[Block]]
 

@@ -1,7 +1,7 @@
 """The precinct's statement of the recount as a PDF."""
 
 from recount_host.forms.pages import print_form
-from recount_host.law.statement import Statement
+from recount_host.law.statement_lines import Statement
 
 
 def print_statement(written: Statement) -> bytes:

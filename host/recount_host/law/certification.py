@@ -16,7 +16,7 @@ from recount_host.law.court import Court, check_form_ready, fold_court
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.result import result_of
 from recount_host.law.rulings import effect, standing
-from recount_host.law.statement import SHORT_CODE_DIGITS
+from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 from recount_host.law.steps_of_court import changes_by_court
 from recount_host.law.ties import TIE_BRANCHES, is_tied
 from recount_host.order import Order

@@ -12,8 +12,7 @@ from recount_host.law.court import Court, check_form_ready, fold_court
 from recount_host.law.custody import COUNTED_CONTENTS, STREAMS
 from recount_host.law.notes import notes
 from recount_host.law.precinct import Facts, PrecinctState
-from recount_host.law.result import result_of
-from recount_host.law.statement import option_names
+from recount_host.law.result import option_names, result_of
 from recount_host.law.steps_of_court import changes_by_court
 
 

@@ -21,6 +21,7 @@ from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import agreed, of_pile
 from recount_host.law.identities import MEANINGS
 from recount_host.law.notes import notes
+from recount_host.law.obstacles import obstacles
 from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
 from recount_host.law.precinct import PrecinctState, attempt_due
@@ -265,7 +266,7 @@ def view(state: PrecinctState) -> PrecinctView:
         devices=tuple(sorted({state.name_of(known.device) for known in state.assignments})),
         sheets_fed=state.sheets_fed if state.stack is not None else None,
         batches=_batches(state),
-        obstacles=tuple(obstacle.sentence for obstacle in state.obstacles),
+        obstacles=tuple(obstacle.sentence for obstacle in obstacles(state)),
         counts=_counts(state),
         attempt=state.attempt,
         identities=_identities(state),

@@ -2,7 +2,9 @@
 
 from typing import Any
 
+from recount_host.law.counts import STACK_AND_PILES, Standing
 from recount_host.law.errors import NotAllowed
+from recount_host.law.obstacles import check_no_obstacles
 from recount_host.law.precinct import PrecinctState, heads_body
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import Event, State, after
@@ -39,7 +41,19 @@ def identities_told(state: PrecinctState) -> dict[str, Any]:
 
     Raises NotAllowed while it may not.
     """
-    verdict = state.verdict_now
+    after(state.state, Event.TELL_IDENTITIES)
+    check_no_obstacles(state)
+    if not state.counts_locked:
+        missing = ", ".join(
+            letter
+            for letter in STACK_AND_PILES
+            if state.counts.standing(letter, state.attempt) is not Standing.LOCKED
+        )
+        again = " once more" if state.attempt == 2 else ""
+        raise NotAllowed(
+            f"count{again} and enter {missing} first, two persons of different sides each: count enter"
+        )
+    verdict = state.verdict
     return {
         "precinct": state.precinct.id,
         "attempt": verdict.attempt,

@@ -16,13 +16,12 @@ from recount_host.law.contest import check_fits_order, contests_of
 from recount_host.law.enrolment import enrolments
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.live import open_test, why_not_live
+from recount_host.law.obstacles import check_no_obstacles, check_scanning_done
 from recount_host.law.persons import check_one_side_each, check_sides_known
 from recount_host.law.precinct_state import (
     Facts,
     PrecinctState,
     attempt_due,
-    check_no_obstacles,
-    check_scanning_done,
     devices_of,
     find_batch,
     heads_body,
@@ -36,7 +35,6 @@ __all__ = [
     "PrecinctState",
     "admit",
     "attempt_due",
-    "check_scanning_done",
     "devices_of",
     "find_batch",
     "fold",

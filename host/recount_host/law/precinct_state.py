@@ -21,7 +21,7 @@ from recount_host.law.identities import Finding
 from recount_host.law.reconciliation import Step, Verdict, findings, next_step, wrong_devices
 from recount_host.law.results import PAPER_BALLOTS, ResultsBook
 from recount_host.law.rulings import Heard, ResultRuling, Ruling
-from recount_host.law.states import Event, State, after
+from recount_host.law.states import State
 from recount_host.law.tally import Batch, DeviceFacts, Figures, Gap, Run, add_up
 from recount_host.order import Order, Precinct
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
@@ -66,14 +66,6 @@ class Move:
     to_pile: str
     by: tuple[Person, ...]
     act_n: int
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """Why the scanners' figures cannot stand yet, and what to do; a sentence without figures."""
-
-    word: str
-    sentence: str
 
 
 @dataclass(frozen=True)
@@ -210,29 +202,6 @@ class PrecinctState:
         """Return the bare number of sheets that went through to a bin, of all batches that are not void."""
         return sum(batch.fed for batch in self.batches if not self.is_void(batch))
 
-    @property
-    def obstacles(self) -> tuple[Obstacle, ...]:
-        """Return everything that keeps the scanners' figures from standing, each with what to do.
-
-        Once the identities were told only a gap does: the heads fix what counts, and it was whole when told.
-        What devices send later counts nothing, cannot be voided any more (D 2), and must not keep a precinct
-        from its hand count for good.
-        """
-        if self.hand_count_order is not None:
-            return ()  # the scanners' figures are not to stand
-        found = [_gap(self, gap) for gap in self.gaps if not self.is_withdrawn(gap.device)]
-        if self.verdicts:
-            return tuple(found)
-        found += [
-            _stray_run(self, run)
-            for run in self.runs
-            if not _is_assigned(self, run) and not self.is_withdrawn(run.device)
-        ]
-        for batch in self.batches:
-            if not self.is_void(batch):
-                found += [*_of_batch(self, batch), *_of_choices(self, batch)]
-        return tuple(found)
-
     def _head(self, device: str, otherwise: int) -> int:
         return otherwise if self.heads is None else self.heads.get(device, 0)
 
@@ -283,28 +252,15 @@ class PrecinctState:
         return findings(stack, known, self.figures, self.order.vote_for, self.order.rerun_is)
 
     @property
-    def verdict_now(self) -> Verdict:
-        """Return what `reconcile` tells now. Raises NotAllowed while it may not tell."""
-        after(self.state, Event.TELL_IDENTITIES)
-        check_no_obstacles(self)
-        if not self.counts_locked:
-            missing = ", ".join(
-                letter
-                for letter in STACK_AND_PILES
-                if self.counts.standing(letter, self.attempt) is not Standing.LOCKED
-            )
-            again = " once more" if self.attempt == 2 else ""
-            raise NotAllowed(
-                f"count{again} and enter {missing} first, two persons of different sides each: count enter"
-            )
-        looked_at = self.findings
+    def verdict(self) -> Verdict:
+        """Return what the counts and records give now, not told yet; for the law alone."""
+        found = self.findings
         return Verdict(
             self.attempt,
-            tuple(finding.name for finding in looked_at if finding.holds),
-            tuple(finding.name for finding in looked_at if not finding.holds),
+            tuple(finding.name for finding in found if finding.holds),
+            tuple(finding.name for finding in found if not finding.holds),
             wrong_devices(self.figures_by_device, self.order.vote_for),
             len(self.moves),
-            0,
         )
 
     @property
@@ -449,17 +405,6 @@ def with_counts_dropped(state: PrecinctState, letters: Collection[str]) -> Preci
     return replace(state, counts=CountBook(rest), dropped_counts=kept)
 
 
-def check_scanning_done(state: PrecinctState) -> None:
-    """Raise NotAllowed while something is open: a batch, a sheet in doubt, a gap, I9 failing."""
-    after(state.state, Event.FINISH_SCANNING)
-    if state.unopened:
-        raise NotAllowed(
-            f"container {state.unopened[0]} holds ballots to be rerun and has not been opened: open it "
-            "(custody open) and feed its ballots, both sides together"
-        )
-    check_no_obstacles(state)
-
-
 def find_batch(state: PrecinctState, device: str, batch: int) -> Batch:
     """Return this batch of this precinct. Raises NotAllowed when there is none."""
     for known in state.batches:
@@ -494,79 +439,3 @@ def heads_body(state: PrecinctState) -> dict[str, Any]:
         "heads": {device: n for device, (n, _) in heads.items()},
         "head_sha256": {device: sha256 for device, (_, sha256) in heads.items()},
     }
-
-
-# What keeps the scanners' figures from standing
-
-
-def check_no_obstacles(state: PrecinctState) -> None:
-    """Raise NotAllowed with the first thing that keeps the scanners' figures from standing."""
-    if state.obstacles:
-        raise NotAllowed(state.obstacles[0].sentence)
-
-
-def _gap(state: PrecinctState, gap: Gap) -> Obstacle:
-    which = f"record {gap.first_n}" if gap.first_n == gap.last_n else f"records {gap.first_n} to {gap.last_n}"
-    return Obstacle(
-        "gap",
-        f"{which} of {state.name_of(gap.device)} did not arrive: no figures before they do; "
-        "keep the device connected, it sends them again; if it is dead, both sides withdraw it "
-        "(device withdraw)",
-    )
-
-
-def _is_assigned(state: PrecinctState, run: Run) -> bool:
-    return any(
-        (known.run, known.device, known.program, known.mode) == (run.run, run.device, run.program, run.mode)
-        for known in state.assignments
-    )
-
-
-def _stray_run(state: PrecinctState, run: Run) -> Obstacle:
-    return Obstacle(
-        "stray_run",
-        f"{state.name_of(run.device)} opened run {run.run} otherwise than assigned (program or mode differ): "
-        "stop, have the device looked into, and let both sides withdraw it (device withdraw)",
-    )
-
-
-def _of_batch(state: PrecinctState, batch: Batch) -> list[Obstacle]:
-    name = f"batch {batch.batch} of {state.name_of(batch.device)}"
-    void = "both sides void it (batch void) and its sheets are run again"
-    found = [
-        Obstacle("in_doubt", f"sheet {sheet.sheet} in {name} is in doubt: say where it lies (doubt settle)")
-        for sheet in batch.doubts
-    ]
-    if state.is_late(batch):
-        found.append(Obstacle("late", f"{name} was not closed when scanning was finished: {void}"))
-    elif not batch.closed_n:
-        found.append(Obstacle("open_batch", f"{name} is still open: end it at the device's panel, or {void}"))
-    elif not batch.i9.holds:
-        found.append(
-            Obstacle("i9", f"I9 fails in {name}: the feeder's count and the sheet records differ; {void}")
-        )
-    if state.heads is not None and state.shown is None and batch.voided_n:
-        found.append(
-            Obstacle("voided_late", f"{name} was voided at the device after scanning was finished: {void}")
-        )
-    if batch.contradictions:
-        found.append(Obstacle("contradiction", f"{name}: {batch.contradictions[0]}; {void}"))
-    return found
-
-
-def _of_choices(state: PrecinctState, batch: Batch) -> list[Obstacle]:
-    """Return what its verdicts say that no verdict can say: an option that is not printed, or one twice."""
-    run = next((run for run in state.runs if (run.device, run.run) == (batch.device, batch.run)), None)
-    contest = state.contests.get(run.program) if run is not None else None
-    if contest is None:
-        return []  # a run of an unknown program is told of as a stray run
-    printed = {option.key for option in contest.printed}
-    return [
-        Obstacle(
-            "choices",
-            f"batch {batch.batch} of {state.name_of(batch.device)}: sheet {sheet.sheet} has choices that its "
-            "program does not allow: both sides void it (batch void), and the device is looked into",
-        )
-        for sheet in batch.sheets
-        if not printed.issuperset(sheet.choices) or len(set(sheet.choices)) < len(sheet.choices)
-    ]

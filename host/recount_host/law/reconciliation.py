@@ -57,7 +57,8 @@ class Verdict:
     """Devices whose counted sheets do not hold N votes each (I4)."""
     moves: int
     """How many sheets had been moved before."""
-    act_n: int
+    act_n: int = 0
+    """The act that told it; 0 while it is not told."""
 
 
 def next_step(failed: Collection[str], attempt: int) -> Step:

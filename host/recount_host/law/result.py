@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from recount_host.law.challenges import CHALLENGED, left_out
 from recount_host.law.custody import STREAMS
-from recount_host.law.hand_count import together, votes_in
+from recount_host.law.hand_count import OTHER_WRITE_IN, together, votes_in
 from recount_host.law.piles import PAPER_PILE
 from recount_host.law.precinct_state import PrecinctState
 
@@ -25,6 +25,15 @@ class Result:
     def votes(self, key: str) -> int:
         """Return all votes for this option together."""
         return sum(part.get(key, 0) for part in (self.accepted, self.by_hand, self.paper, self.stated))
+
+
+def option_names(state: PrecinctState) -> dict[str, str]:
+    """Return the name of every option by its key, parties first, write-ins for others last."""
+    names = {side.key: side.name for side in state.order.sides}
+    printed = state.contest.printed if state.contest is not None else ()
+    names |= {option.key: option.name for option in printed if option.key not in names}
+    names[OTHER_WRITE_IN] = "Write-in votes for others"
+    return names
 
 
 def result_of(state: PrecinctState) -> Result:

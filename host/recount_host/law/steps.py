@@ -28,7 +28,7 @@ from recount_host.law.precinct_state import (
     recorded_pile,
     with_counts_dropped,
 )
-from recount_host.law.reconciliation import Step, Verdict, wrong_devices
+from recount_host.law.reconciliation import Step
 from recount_host.law.states import Event, State, after
 from recount_host.law.steps_of_challenges import CHALLENGE_STEPS
 from recount_host.law.steps_of_court import COURT_STEPS
@@ -214,15 +214,7 @@ def _identities_told(state: PrecinctState, act: Act) -> PrecinctState:
     if not state.counts_locked:
         raise NotAllowed("H, c, s and x are not all locked")
     # Folding later, when more records have come, must find the same: the heads fix what counts.
-    found = state.findings
-    told = Verdict(
-        state.attempt,
-        tuple(finding.name for finding in found if finding.holds),
-        tuple(finding.name for finding in found if not finding.holds),
-        wrong_devices(state.figures_by_device, state.order.vote_for),
-        len(state.moves),
-        act.n,
-    )
+    told = replace(state.verdict, act_n=act.n)
     body = act.body
     written = (body["attempt"], tuple(body["held"]), tuple(body["failed"]), tuple(body["disarmed"]))
     if written != (told.attempt, told.held, told.failed, told.disarmed):

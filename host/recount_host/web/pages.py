@@ -10,6 +10,7 @@ from datetime import datetime
 from recount_classifier.reasons import REASONS
 from recount_host.law.disclosure import Doubt, Notice, PrecinctView, asked_now, notices, notices_open, view
 from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN
+from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import Facts, PrecinctState, devices_of
 from recount_host.ledger.rows import Refusal
 from recount_host.links.live import DeviceLive
@@ -139,7 +140,7 @@ def precinct_page(
 ) -> PrecinctPage:
     """Return the page of one precinct."""
     card = _card(facts, state, live, now_ms)
-    others = tuple(o.sentence for o in state.obstacles if o.sentence not in card.asks)
+    others = tuple(o.sentence for o in obstacles(state) if o.sentence not in card.asks)
     return PrecinctPage(
         facts.order, card, asked_now(state), others, _names(facts, state), training=_is_training(state)
     )
@@ -187,7 +188,7 @@ def local_time(utc: str) -> str:
 
 
 def _card(facts: Facts, state: PrecinctState, live: Sequence[DeviceLive], now_ms: int) -> PrecinctCard:
-    asks = tuple(o.sentence for o in state.obstacles if o.word != PART_OF_FEEDING)
+    asks = tuple(o.sentence for o in obstacles(state) if o.word != PART_OF_FEEDING)
     devices = sorted(devices_of(state), key=state.name_of)
     rows = tuple(_row(facts, device, live, now_ms) for device in devices)
     return PrecinctCard(view(state), NEEDS_PEOPLE if asks else precinct_sign(state), rows, asks)

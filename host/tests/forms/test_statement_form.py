@@ -8,7 +8,8 @@ import pypdfium2.raw as pdfium
 import pytest
 
 from recount_host.forms.statement import print_statement
-from recount_host.law.statement import Statement, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Statement
 from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, a_counted_day, a_day_told_twice, a_hand_count_day
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from recount_host.law.duties import duties
 from recount_host.law.errors import NotAllowed
+from recount_host.law.obstacles import obstacles
 from recount_host.law.statement import statement
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
@@ -67,7 +68,7 @@ def test_what_a_withdrawn_device_sends_later_counts_nothing() -> None:
     device.scan(TWELVE_SHEETS[0])
     device.close_batch()
     assert day.state().figures.counted == 0
-    assert not day.state().obstacles
+    assert not obstacles(day.state())
 
 
 def test_a_withdrawn_device_that_comes_back_is_told_that_its_batches_are_void() -> None:

@@ -7,6 +7,7 @@ import pytest
 from recount_host.act import Person
 from recount_host.law import drafts
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
+from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import fold_all
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
@@ -45,8 +46,8 @@ def settle(day: Day, sheet: int, fate: str) -> None:
     day.act("doubt_settled_ordered", BOTH, **where, sheet=sheet, fate=fate)
 
 
-def obstacles(day: Day) -> list[str]:
-    return [obstacle.word for obstacle in day.state().obstacles]
+def open_things(day: Day) -> list[str]:
+    return [obstacle.word for obstacle in obstacles(day.state())]
 
 
 # Assigning
@@ -221,7 +222,7 @@ def test_records_that_contradict_each_other_keep_scanning_from_being_finished() 
     device.open_batch()
     device.land(device.judge(Sheet("set_aside", (), ("overvote",))), "counted")
     device.close_batch()
-    assert "contradiction" in obstacles(day)
+    assert "contradiction" in open_things(day)
 
 
 def test_a_gap_in_a_devices_records_is_named_and_no_figure_stands() -> None:
@@ -261,7 +262,7 @@ def test_a_missing_number_among_the_stored_records_is_a_gap_too() -> None:
     day = Day()
     device = day.scan(TWELVE_SHEETS)
     del device.records[4]
-    assert obstacles(day)[0] == "gap"
+    assert open_things(day)[0] == "gap"
 
 
 def test_a_run_opened_otherwise_than_assigned_keeps_the_figures_from_standing() -> None:
@@ -271,7 +272,7 @@ def test_a_run_opened_otherwise_than_assigned_keeps_the_figures_from_standing() 
         "run_assigned", run="101-1", device=device.id, program=PROGRAM, contest="governor", mode="training"
     )
     device.open_run("101-1", "101", OTHER_PROGRAM)
-    assert obstacles(day) == ["stray_run"]
+    assert open_things(day) == ["stray_run"]
     with pytest.raises(NotAllowed, match="opened run 101-1 otherwise than assigned"):
         day.finish()
 
@@ -300,7 +301,7 @@ def test_a_batch_opened_after_scanning_was_finished_counts_nothing_and_must_be_v
     device.scan(COUNTED)
     device.close_batch()
     assert day.state().figures.counted == 9
-    assert obstacles(day) == ["late"]
+    assert open_things(day) == ["late"]
     day.lock(H=12, c=9, s=2, x=1)
     with pytest.raises(NotAllowed, match="was not closed when scanning was finished"):
         day.reconcile()
@@ -324,7 +325,7 @@ def test_a_late_batch_after_the_identities_were_told_keeps_no_precinct_from_its_
 def test_a_batch_whose_sheets_choose_what_no_ballot_can_must_be_voided(choices: tuple[str, ...]) -> None:
     day = Day()
     day.scan((COUNTED, Sheet("counted", choices)))
-    assert obstacles(day) == ["choices"]
+    assert open_things(day) == ["choices"]
     with pytest.raises(NotAllowed, match="choices that its program does not allow"):
         day.finish()
 
@@ -347,13 +348,13 @@ def test_records_that_come_after_the_figures_were_shown_change_nothing() -> None
 def test_a_batch_voided_at_the_device_after_scanning_was_finished_is_voided_here_too() -> None:
     day = a_scanned_day()
     day.device().write("batch_voided", {"reason": "dropped", "by": ["a", "b"]})
-    assert obstacles(day) == ["voided_late"]
+    assert open_things(day) == ["voided_late"]
     day.lock(H=12, c=9, s=2, x=1)
     with pytest.raises(NotAllowed, match="voided at the device after scanning was finished"):
         day.reconcile()
     void(day)
     assert day.state().state is State.SCANNING
-    assert not day.state().obstacles
+    assert not obstacles(day.state())
 
 
 def test_a_batch_is_voided_only_by_both_sides() -> None:
@@ -371,7 +372,7 @@ def test_a_voided_batch_counts_nothing_even_before_the_device_has_written_it_dow
     assert day.state().figures.counted == 0
     device.write("batch_voided", {"reason": "slipped", "by": ["a", "b"]})
     assert day.state().figures.counted == 0
-    assert not day.state().obstacles
+    assert not obstacles(day.state())
 
 
 def test_a_batch_that_both_sides_voided_at_the_device_counts_nothing() -> None:
@@ -433,7 +434,7 @@ def test_a_sheet_in_doubt_keeps_scanning_from_being_finished() -> None:
 def test_a_doubt_is_settled_by_the_devices_record_after_both_sides_said_so() -> None:
     day, number = a_day_in_doubt()
     settle(day, number, "counted")
-    assert obstacles(day)[0] == "in_doubt"
+    assert open_things(day)[0] == "in_doubt"
     device = day.device()
     device.settle(number, "counted")
     device.tell(COUNTED)
@@ -490,7 +491,7 @@ def test_another_device_that_takes_a_runs_name_is_found_and_counts_nothing() -> 
     rogue.open_batch()
     rogue.scan(COUNTED)
     rogue.close_batch()
-    assert obstacles(day) == ["stray_run"]
+    assert open_things(day) == ["stray_run"]
     with pytest.raises(NotAllowed, match="rogue opened run 101-1 otherwise than assigned"):
         day.finish()
 
@@ -524,4 +525,4 @@ def test_a_batch_of_a_program_that_nobody_knows_is_told_of_as_a_stray_run() -> N
     stray.open_batch()
     stray.scan(COUNTED)
     stray.close_batch()
-    assert obstacles(day) == ["stray_run"]
+    assert open_things(day) == ["stray_run"]

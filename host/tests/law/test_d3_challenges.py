@@ -8,7 +8,8 @@ import pytest
 from recount_host.act import Person
 from recount_host.law.challenges import CHALLENGED, GROUNDS
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
-from recount_host.law.statement import Statement, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Statement
 from recount_host.law.states import State
 from recount_host.rehearsal import (
     ANN,

@@ -10,7 +10,8 @@ from recount_host.law import statement as statement_module
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.identities import Equation, Finding
 from recount_host.law.precinct import Facts, PrecinctState
-from recount_host.law.statement import Row, Statement, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Row, Statement
 from recount_host.rehearsal import (
     ANN,
     BOTH,

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from recount_host.act import Person
 from recount_host.law.disclosure import notices, view
 from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import Facts, fold
 from recount_host.law.reconciliation import Step
-from recount_host.law.statement import Statement, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Statement
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
 from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, Day, Sheet
@@ -74,7 +76,7 @@ def test_the_precincts_figures_are_those_of_the_sheets_in_batches_that_stand(
         by_fate["not_accepted"],
     )
     assert figures.votes == Counter(key for sheet in counting for key in sheet.choices)
-    assert not day.state().obstacles
+    assert not obstacles(day.state())
 
 
 @RECOUNT_STEPS

@@ -22,7 +22,8 @@ from recount_host.law.disclosure import notices
 from recount_host.law.errors import NotAllowed
 from recount_host.law.precinct import fold
 from recount_host.law.printed_forms import forms_ready
-from recount_host.law.statement import Statement, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Statement
 from recount_host.law.states import State
 from recount_host.rehearsal import BOB, BOTH, Day, Sheet
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
