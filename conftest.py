@@ -7,6 +7,9 @@ from typing import TypeVar
 
 import pytest
 
+from recount_world.board_process import interpreter
+from recount_world.errors import BoardError
+
 REPOSITORY = Path(__file__).resolve().parent
 
 Report = TypeVar("Report", pytest.TestReport, pytest.CollectReport)
@@ -19,6 +22,15 @@ def shared_folder() -> Path:
     if not folder.is_dir():
         pytest.skip("the folder ../shared with the real ballots is not here")
     return folder
+
+
+@pytest.fixture(scope="session")
+def micropython() -> str:
+    """Return the interpreter of the board's firmware, or skip where there is none for this processor."""
+    try:
+        return interpreter()
+    except BoardError as error:
+        pytest.skip(str(error))
 
 
 @pytest.hookimpl(wrapper=True)

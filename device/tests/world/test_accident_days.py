@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from device.tests.world.bench import some_sheets
 from device.tests.world.desk import Desk
-from recount_world.board_process import BoardProcess, interpreter
-from recount_world.errors import BoardError
+from recount_world.board_process import BoardProcess
 from recount_world.faults import Fault, read_fault
 from recount_world.paper import PILES
 from recount_world.script import Script
 from recount_world.world import World
+
+pytestmark = pytest.mark.usefixtures("micropython")
 
 SHEETS = 4
 DAY_US = 90_000_000
@@ -48,14 +49,6 @@ FAULTS = st.one_of(
     ),
     entries("cable_noise", per_million=st.just(500)),
 )
-
-
-@pytest.fixture(autouse=True)
-def _with_interpreter() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
 
 
 def a_day_of(faults: Sequence[Fault], **script: Any) -> tuple[World, Desk]:

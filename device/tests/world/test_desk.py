@@ -3,15 +3,11 @@
 import pytest
 
 from device.tests.world.feeder_model import FeederMachine
-from recount_world.board_process import interpreter
-from recount_world.errors import BoardError
+
+pytestmark = pytest.mark.usefixtures("micropython")
 
 
 def test_a_sheet_pulled_out_before_its_arrival_was_told_gets_no_verdict() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
     day = FeederMachine()
     day.switch_on(seed=1188, sheets=3)
     day.a_hand_pulls_the_sheet_out(pause_ms=0)

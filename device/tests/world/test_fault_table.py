@@ -14,17 +14,9 @@ from device.tests.world.fault_table import (
     run_paper_row,
     run_row,
 )
-from recount_world.board_process import interpreter
-from recount_world.errors import BoardError
 from recount_world.paper import PILES
 
-
-@pytest.fixture(autouse=True)
-def _with_interpreter() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("micropython")
 
 
 def fell(desk: TableDesk) -> int:

@@ -3,15 +3,11 @@
 import pytest
 
 from device.tests.world.feeder_model import random_days
-from recount_world.board_process import interpreter
-from recount_world.errors import BoardError
+
+pytestmark = pytest.mark.usefixtures("micropython")
 
 
 def test_whatever_happens_every_sheet_lies_where_it_is_counted_and_none_is_counted_twice() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
     figures = random_days(seed=4, sequences=12)
     assert figures["sequences that break a rule"] == 0
     assert figures["random sequences"] >= 12

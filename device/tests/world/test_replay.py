@@ -9,14 +9,16 @@ import pytest
 from device.tests.world.bench import some_sheets
 from device.tests.world.desk import Desk
 from recount_device.cli import main
-from recount_world.board_process import BoardProcess, interpreter
-from recount_world.errors import BoardError, TraceError
+from recount_world.board_process import BoardProcess
+from recount_world.errors import TraceError
 from recount_world.faults import read_fault
 from recount_world.pins import firmware_folder
 from recount_world.replay import read_trace, replay
 from recount_world.script import Script
 from recount_world.trace import Trace
 from recount_world.world import World
+
+pytestmark = pytest.mark.usefixtures("micropython")
 
 ACCIDENTS: tuple[Mapping[str, object], ...] = (
     {"kind": "stop_pressed", "at_s": 1.5},
@@ -34,14 +36,6 @@ class AskingDesk(Desk):
     def _meet(self, boot: int) -> None:
         self._say("identify")
         super()._meet(boot)
-
-
-@pytest.fixture(autouse=True)
-def _with_interpreter() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
 
 
 def record(folder: Path, accidents: Iterable[Mapping[str, object]] = ACCIDENTS) -> Path:

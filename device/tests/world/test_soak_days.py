@@ -5,16 +5,8 @@ from collections import Counter
 import pytest
 
 from device.tests.world.soak_days import clean_day, stuck_day
-from recount_world.board_process import interpreter
-from recount_world.errors import BoardError
 
-
-@pytest.fixture(autouse=True)
-def _with_interpreter() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
+pytestmark = pytest.mark.usefixtures("micropython")
 
 
 def test_clean_sheets_under_noise_stop_nothing() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from recount_device.feeder_link import Connected, FeederEvent, FeederLink, Gone
 from recount_device.simulator import SimulatedDevice, connect
-from recount_world.board_process import BoardProcess, interpreter
+from recount_world.board_process import BoardProcess
 from recount_world.client import WorldClient, control
-from recount_world.errors import BoardError, WorldGone
+from recount_world.errors import WorldGone
 from recount_world.script import Script
 from recount_world.server import Server
 from recount_world.world import World
@@ -49,11 +49,7 @@ class Table:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Generator[Table, None, None]:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
+def table(tmp_path: Path, micropython: str) -> Generator[Table, None, None]:
     (tmp_path / "flash").mkdir()
     world = World(Script(operator="none"), BoardProcess(tmp_path / "flash"))
     server = Server(world, tmp_path / "world.sock")

@@ -22,6 +22,8 @@ from recount_world.server import Server
 from recount_world.trace import Trace
 from recount_world.world import World
 
+pytestmark = pytest.mark.usefixtures("micropython")
+
 CONFIGURATION = {
     "transport_mm_s": 600,
     "pick_mm_s": 300,
@@ -34,14 +36,6 @@ CONFIGURATION = {
     "jam_margin_mm": 40,
     "silence_ms": 500,
 }
-
-
-@pytest.fixture(autouse=True)
-def _with_interpreter() -> None:
-    try:
-        interpreter()
-    except BoardError as error:
-        pytest.skip(str(error))
 
 
 @dataclass
