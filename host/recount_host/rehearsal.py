@@ -21,15 +21,16 @@ from recount_host.law.challenges import CHALLENGED
 from recount_host.law.court import Court, admit_court, docket_of, fold_court
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.hand_count import of_pile
+from recount_host.law.obstacles import check_scanning_done
 from recount_host.law.precinct import (
     Facts,
     PrecinctState,
     admit,
     attempt_due,
-    check_scanning_done,
     fold,
 )
-from recount_host.law.statement import Statement, statement
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Statement
 from recount_host.law.tally import DeviceFacts, Gap, read_device
 from recount_host.order import Order, order_hash, parse_order
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE

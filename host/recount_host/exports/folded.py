@@ -17,6 +17,7 @@ from recount_host.exports.report import PrecinctReport, Report
 from recount_host.law.acts import check_stored
 from recount_host.law.contest import contest_of
 from recount_host.law.court import fold_court
+from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import COURT_WIDE, Facts, PrecinctState, fold
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
@@ -137,7 +138,7 @@ def _check_precinct(facts: Facts, precinct_id: str, report: Report) -> None:
     report.did("precincts")
     # Before the figures were shown an open batch or doubt is the day's ordinary course; afterwards it is not.
     if state.shown is not None:
-        for sentence in dict.fromkeys([*(o.sentence for o in state.obstacles), *_of_batches(state)]):
+        for sentence in dict.fromkeys([*(o.sentence for o in obstacles(state)), *_of_batches(state)]):
             report.fails(where, sentence)
     report.precincts.append(_precinct_report(state))
 
