@@ -34,7 +34,7 @@ from recount_device.camera import Page
 from recount_device.config import Config, read_config
 from recount_device.host_pin import HostPin
 from recount_device.identity import open_identity
-from recount_device.reader import Outcome, SheetRead
+from recount_device.reader import Outcome, sheet_read
 from recount_device.run import Parts
 from recount_device.simulator import connect
 from recount_device.software import software_hash
@@ -100,21 +100,27 @@ class PictureReader:
     def __init__(self) -> None:
         self._outcome: Outcome | None = None
 
-    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool = False) -> None:
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool, batch: int) -> None:
         """Read these pictures; none of them bears a test ballot's mark."""
-        del expects_test
+        del expects_test, batch
         paper = PAPERS[paper_of(pages[0])]
         evidence = None
         if paper.fate != NOT_ACCEPTED:
             registration = tuple(float(n) for n in range(12))
             style = program.styles[0].id
             evidence = Evidence(style, 0, pages[0], (registration, registration), {"contrast": 0.5})
-        self._outcome = SheetRead(Reading(paper.fate, paper.choices, paper.reasons, evidence, None))
+        self._outcome = sheet_read(Reading(paper.fate, paper.choices, paper.reasons, evidence, None))
 
     def result(self) -> Outcome | None:
         """Return what was read, once."""
         outcome, self._outcome = self._outcome, None
         return outcome
+
+    def keep(self, sheet: int) -> None:
+        """Nothing is kept: no sheet looks like another."""
+
+    def forget(self, sheet: int) -> None:
+        """Nothing was kept."""
 
     def give_up(self) -> None:
         """Forget it."""

@@ -44,4 +44,4 @@ def test_the_times_of_all_stations_are_put_together(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_text('{"whole": [1.0], "read": [0.5]}', encoding="utf-8")
     times = joined([tmp_path / "a", tmp_path / "b"])
-    assert (times["whole"], times["read"], times["png"]) == ([1.0, 1.0], [0.5, 0.5], [])
+    assert (times["whole"], times["read"], times["journal"]) == ([1.0, 1.0], [0.5, 0.5], [])

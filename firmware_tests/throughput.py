@@ -33,9 +33,8 @@ LOOK_S = 0.5
 MEANING = {
     "whole": "from rest under the camera to the divert command",
     "capture": "the picture, as it comes from the simulated camera",
-    "read": "both steps of reading, in their process, and the way there and back",
-    "ink": "whether the sheet looks like one read before",
-    "png": "the crop as PNG",
+    "read": "the reading process, and the way there and back: both steps of reading, the crop as PNG, "
+    "whether it looks like a sheet read before",
     "journal": "the record on the disk",
 }
 

@@ -13,12 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from recount_device import cli, passage
-from recount_device.ink_memory import InkMemory
 from recount_device.journal import Journal
 from recount_device.reading_process import StandingReader
 from recount_device.simulator import SimulatedCamera
 
-PARTS = ("whole", "capture", "read", "ink", "png", "journal")
+PARTS = ("whole", "capture", "read", "journal")
 
 
 class Stopwatch:
@@ -63,8 +62,6 @@ def watched() -> Stopwatch:
     station.came_to_rest = watch.whole(station.came_to_rest)
     for owner, name, part in (
         (StandingReader, "begin", "read"),
-        (InkMemory, "look", "ink"),
-        (passage, "encode_png", "png"),
         (Journal, "write", "journal"),
         (SimulatedCamera, "capture", "capture"),
     ):

@@ -33,10 +33,22 @@ def read_sheet(
 
     In a logic-and-accuracy test (`expects_test`) a sheet must bear the TEST mark, else it must not.
     """
+    return judge_located(locate_sheet(sides, program, expects_test=expects_test), program)
+
+
+def locate_sheet(
+    sides: Sequence[NDArray[np.uint8]], program: Program, *, expects_test: bool = False
+) -> Evidence | Refusal:
+    """Return the first half of a reading: the contest as it was found, with what is expected of the sheet."""
     located = locate(sides, program)
+    if expects_test and isinstance(located, Evidence):
+        return replace(located, gates={**located.gates, EXPECTED_GATE: 1.0})
+    return located
+
+
+def judge_located(located: Evidence | Refusal, program: Program) -> Reading:
+    """Return the reading of a sheet from its first half."""
     if isinstance(located, Refusal):
         return Reading(located.fate, (), located.reasons, None, None)
-    if expects_test:
-        located = replace(located, gates={**located.gates, EXPECTED_GATE: 1.0})
     verdict = judge(located, program)
     return Reading(verdict.fate, verdict.choices, verdict.reasons, located, verdict)

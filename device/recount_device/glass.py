@@ -9,8 +9,8 @@ early, it is so pale that no verdict depends on it.
 from dataclasses import dataclass
 from typing import Final
 
+from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program
-from recount_classifier.reading import Reading
 from recount_classifier.streaks import PaleLine, pale_lines
 
 SHEETS: Final = 5
@@ -20,6 +20,23 @@ _MOVED_PX = 2.0
 """How far (pixels of the blank) the sheets must have lain apart for their own lines to be ruled out."""
 _CLEANED_SHEETS = 3
 """Sheets in a row without a line after which it is forgotten: somebody cleaned the glass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The pale lines in one picture of the contest, and where they were looked for."""
+
+    side: int
+    left: float
+    """The first column of the page's picture that the crop shows."""
+    right: float
+    found: tuple[PaleLine, ...]
+
+
+def lines_in(evidence: Evidence, program: Program) -> Lines:
+    """Return what a sheet's picture tells of the glass."""
+    left = evidence.gates.get("crop_left", 0.0)
+    return Lines(evidence.side_index, left, left + evidence.crop.shape[1], pale_lines(evidence, program))
 
 
 @dataclass
@@ -58,20 +75,12 @@ class Glass:
         """Whether the operator is to clean it; until sheets without the line were read."""
         return any(track.warned for track in self._tracks)
 
-    def look(self, reading: Reading, program: Program) -> str | None:
-        """Take in the next sheet; return what the device's record says when dirt is found, once for each.
-
-        A sheet that was not located tells nothing.
-        """
-        evidence = reading.evidence
-        if evidence is None or reading.verdict is None:
-            return None
-        lines = list(pale_lines(evidence, program))
+    def look(self, seen: Lines) -> str | None:
+        """Take in the next sheet; return what the device's record says when dirt is found, once for each."""
+        lines = list(seen.found)
         found: list[str] = []
-        left = evidence.gates.get("crop_left", 0.0)
-        right = left + evidence.crop.shape[1]
         for track in self._tracks:
-            if track.side != evidence.side_index or not left + 2 < track.column < right - 2:
+            if track.side != seen.side or not seen.left + 2 < track.column < seen.right - 2:
                 continue  # its column was not looked at
             near = [line for line in lines if abs(line.column - track.column) <= _SAME_COLUMN_PX]
             if not near:
@@ -86,7 +95,7 @@ class Glass:
                     f"on {track.seen} sheets, {near[0].depth:.0%} of the print's darkness"
                 )
         self._tracks = [track for track in self._tracks if track.missed < _allowed_misses(track)]
-        self._tracks += [_Track(evidence.side_index, ln.column, ln.place, ln.place) for ln in lines]
+        self._tracks += [_Track(seen.side, ln.column, ln.place, ln.place) for ln in lines]
         return "; ".join(found) or None
 
 

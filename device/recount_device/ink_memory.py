@@ -62,7 +62,7 @@ class _Kept:
 
 @dataclass
 class _Style:
-    """What is known of one style's pages."""
+    """What is known of one style's pages. Before its print is known, `learning` holds whole pages."""
 
     lay: "_Lay"
     learning: dict[int, Grey] = field(default_factory=dict[int, Grey])
@@ -76,9 +76,14 @@ class InkMemory:
 
     def __init__(self) -> None:
         self._styles: dict[str, _Style] = {}
+        self._seen: tuple[_Style, Grey] | None = None
+        """The sheet looked at last: its pen ink, or its page where the print is not known yet."""
 
-    def look(self, sheet: int, page: PageInk) -> int | None:
-        """Return the number of the sheet that this one looks like, or None; keep it in any case."""
+    def look(self, page: PageInk | None) -> int | None:
+        """Return the number of the kept sheet that this one looks like; None also where it has no page."""
+        self._seen = None
+        if page is None:
+            return None
         style = self._styles.get(page.style_id)
         if style is None:
             style = self._styles[page.style_id] = _Style(_Lay(page.cells))
@@ -86,12 +91,21 @@ class InkMemory:
         if cells is None:
             return None
         if style.print_ is None:
-            self._learn(style, sheet, cells)
+            self._seen = style, cells
             return None
         pen = _pen_ink(cells, style.print_)
-        like = _most_like(style, pen)
-        _keep(style, sheet, pen)
-        return like
+        self._seen = style, pen
+        return _most_like(style, pen)
+
+    def keep(self, sheet: int) -> None:
+        """Keep the sheet looked at last under this number, unless it could not be laid on the others."""
+        if self._seen is None:
+            return
+        (style, ink), self._seen = self._seen, None
+        if style.print_ is None:
+            self._learn(style, sheet, ink)
+        else:
+            _keep(style, sheet, ink)
 
     def forget(self, sheet: int) -> None:
         """Forget a sheet: it goes back to the stack, and comes again."""

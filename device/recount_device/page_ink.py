@@ -37,12 +37,7 @@ def page_ink(page: Grey, evidence: Evidence, style: Style) -> PageInk | None:
         return None
     scale = float(np.sqrt(abs(np.linalg.det(to_page[:, :2]))))
     shrink = max(1, round(CELL_PX * scale))
-    rows, columns = page.shape
-    small = cv2.resize(
-        page[: rows // shrink * shrink, : columns // shrink * shrink],
-        (columns // shrink, rows // shrink),
-        interpolation=cv2.INTER_AREA,
-    )
+    small = _shrunk(page, shrink)
     # A cell's middle lies half a cell's side less half a pixel from the middle of its first pixel.
     cell_to_small = np.empty((2, 3))
     cell_to_small[:, :2] = to_page[:, :2] * (CELL_PX / shrink)
@@ -60,24 +55,27 @@ def page_ink(page: Grey, evidence: Evidence, style: Style) -> PageInk | None:
 
 def _blank_to_page(page: Grey, evidence: Evidence, style: Style) -> NDArray[np.float64] | None:
     """Return the 2 x 3 map from the blank to the page: the first registration without its bends."""
-    crop = evidence.crop
-    row = _busiest_row(crop)  # it is found in no other place
-    found = page.tobytes().find(crop[row].tobytes())
-    if found < 0:
+    x, y = int(evidence.gates["crop_left"]), int(evidence.gates["crop_top"])
+    rows, columns = evidence.crop.shape
+    if not np.array_equal(page[y : y + rows, x : x + columns], evidence.crop):
         return None
-    y, x = divmod(found, page.shape[1])
     middle_x, middle_y, size = style.frame
     terms = np.array(evidence.registrations[0]).reshape(2, -1)
     linear = terms[:, 1:3] / size
-    offset = terms[:, 0] - linear @ np.array([middle_x, middle_y]) + np.array([x, y - row])
+    offset = terms[:, 0] - linear @ np.array([middle_x, middle_y]) + np.array([x, y])
     return np.column_stack([linear, offset])
 
 
-def _busiest_row(crop: Grey) -> int:
-    """Return the row whose greys differ most."""
-    sums = cv2.reduce(crop, 1, cv2.REDUCE_SUM, dtype=cv2.CV_64F)
-    squares = cv2.reduce(crop, 1, cv2.REDUCE_SUM2, dtype=cv2.CV_64F)
-    return int(np.argmax(squares - sums * sums / crop.shape[1]))
+def _shrunk(page: Grey, times: int) -> Grey:
+    """Return the page so many times smaller; halves first, for which OpenCV has a path six times as fast."""
+    while times > 1:
+        step = 2 if times % 2 == 0 else times
+        rows, columns = (side // step for side in page.shape)
+        page = cv2.resize(
+            page[: rows * step, : columns * step], (columns, rows), interpolation=cv2.INTER_AREA
+        ).astype(np.uint8, copy=False)
+        times //= step
+    return page
 
 
 def _darkness(upright: Grey) -> Grey:

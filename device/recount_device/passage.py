@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from recount_classifier.program import Program
-from recount_classifier.reading import Reading
 from recount_device import sheet_life
 from recount_device.camera import Camera, Page, check_pages
 from recount_device.clock import Clock
@@ -22,11 +21,8 @@ from recount_device.errors import CameraFault
 from recount_device.feeder_link import Feeder
 from recount_device.feeder_words import BACK, Report, exit_number
 from recount_device.glass import Glass
-from recount_device.ink_memory import InkMemory
 from recount_device.journal import Entry
-from recount_device.page_ink import PageInk
-from recount_device.pictures import encode_png
-from recount_device.reader import Outcome, Reader, ReadingFailed
+from recount_device.reader import Outcome, Reader, ReadingFailed, SheetRead
 from recount_device.reasons import PATH_REASONS, feed_again, second_time_tray
 from recount_device.scribe import Scribe
 from recount_device.sheet_life import Event, State
@@ -130,10 +126,6 @@ class Passage:
         self.ask: Ask | None = None
         self._read_by_us: int | None = None
         """When the reading of the sheet under the camera has to be done; None while none is being read."""
-        self._program: Program | None = None
-        """The program that the last sheet was read with."""
-        self._inks = InkMemory()
-        self._inks_of_batch = 0
         self._last_pictures: Sequence[Page] = ()
         """Each side of the sheet that was looked at last."""
         self._last_stop = "jam"
@@ -315,8 +307,9 @@ class Passage:
             self._return_or_tray(sheet, ("same_image",))
             return
         self._read_by_us = self._clock.now_us() + READING_LIMIT_US
-        self._program = program
-        self._reader.begin(pages, program, expects_test=self._scribe.open_run().mode == TEST)
+        batch = self._scribe.open_batch().number
+        expects_test = self._scribe.open_run().mode == TEST
+        self._reader.begin(pages, program, expects_test=expects_test, batch=batch)
         self.look_on()
 
     def look_on(self) -> None:
@@ -342,24 +335,17 @@ class Passage:
     def _take_outcome(self, sheet: Sheet, outcome: Outcome) -> None:
         if isinstance(outcome, ReadingFailed):
             self._reading_failed(sheet, outcome.why)
-        elif outcome.reading.fate == RETURNED:
-            self._return_or_tray(sheet, feed_again(outcome.reading.reasons))
+        elif outcome.fate == RETURNED:
+            self._return_or_tray(sheet, feed_again(outcome.reasons))
         else:
-            self._judge(sheet, outcome.reading, self._looks_like(sheet, outcome.ink))
-
-    def _looks_like(self, sheet: Sheet, ink: PageInk | None) -> int:
-        """Return the sheet read before in this batch that this one looks like; 0 for none."""
-        batch = self._scribe.open_batch().number
-        if batch != self._inks_of_batch:
-            # What a voter's page looks like is kept no longer than its batch is open.
-            self._inks, self._inks_of_batch = InkMemory(), batch
-        return 0 if ink is None else self._inks.look(sheet.number, ink) or 0
+            self._judge(sheet, outcome)
+            self._reader.keep(sheet.number)
 
     def _look_at_glass(self, outcome: Outcome) -> None:
         """Compare the sheet's picture with those before, while the sheet goes on its way."""
-        if isinstance(outcome, ReadingFailed) or self._program is None:
+        if isinstance(outcome, ReadingFailed) or outcome.lines is None:
             return
-        dirt = self._glass.look(outcome.reading, self._program)
+        dirt = self._glass.look(outcome.lines)
         if dirt is not None:
             self.faults.append(("dirty_glass", dirt[:MAX_DETAIL]))
 
@@ -377,21 +363,19 @@ class Passage:
         before, self._last_pictures = self._last_pictures, pages
         return any(_same_picture(now, then) for now, then in zip(pages, before, strict=False))
 
-    def _judge(self, sheet: Sheet, reading: Reading, like: int) -> None:
-        evidence = reading.evidence
-        crop = b"" if evidence is None else encode_png(evidence.crop)
+    def _judge(self, sheet: Sheet, read: SheetRead) -> None:
         fields = {
-            "choices": list(reading.choices),
-            "reasons": list(reading.reasons),
-            "style": "" if evidence is None else evidence.style_id,
-            "evidence": {} if evidence is None else evidence.to_fields(),
-            "crop_sha256": sha256(crop).digest() if crop else b"",
-            "crop_bytes": len(crop),
+            "choices": list(read.choices),
+            "reasons": list(read.reasons),
+            "style": read.style,
+            "evidence": dict(read.evidence),
+            "crop_sha256": sha256(read.crop).digest() if read.crop else b"",
+            "crop_bytes": len(read.crop),
         }
-        if like:
-            self._ask_whether_read(sheet, like, self._verdict(sheet, reading.fate, fields, crop))
+        if read.like:
+            self._ask_whether_read(sheet, read.like, self._verdict(sheet, read.fate, fields, read.crop))
         else:
-            self._put_verdict(sheet, reading.fate, fields, crop)
+            self._put_verdict(sheet, read.fate, fields, read.crop)
 
     def _ask_whether_read(self, sheet: Sheet, like: int, verdict: Entry) -> None:
         """Write the verdict down, and have two officials say whether this sheet was read before.
@@ -552,7 +536,7 @@ class Passage:
         assert sheet is not None, "only a sheet in doubt is settled"
         sheet.happen(Event.PEOPLE_SETTLED)
         if fate == RETURNED:
-            self._inks.forget(sheet.number)  # it may come again, and is none that was read
+            self._reader.forget(sheet.number)  # it may come again, and is none that was read
         self._scribe.write(
             self._scribe.of_sheet(
                 "doubt_settled", sheet.boot, {"sheet": sheet.number, "fate": fate, "by": list(by)}

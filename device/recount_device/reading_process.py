@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Pipe
 
 import numpy as np
@@ -19,6 +21,31 @@ from recount_device.reader import Outcome, ReadingFailed
 
 END_PATIENCE_S = 2.0
 """How long the process may take to end by itself."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """Read the pictures of these shapes, which lie one after the other in the shared memory."""
+
+    shapes: tuple[tuple[int, int], ...]
+    program: bytes
+    """The contest program; empty for the one of the sheet before."""
+    expects_test: bool
+    batch: int
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Keep the sheet read last, under this number."""
+
+    sheet: int
+
+
+@dataclass(frozen=True)
+class Forget:
+    """Forget a sheet that was kept."""
+
+    sheet: int
 
 
 class ReadingProcess:
@@ -45,7 +72,7 @@ class ReadingProcess:
         """The process's number."""
         return self._process.pid
 
-    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool, batch: int) -> None:
         """Have the process read these pictures; it is started anew where it has ended."""
         assert not self._is_reading, "one sheet at a time"
         if self._process.poll() is not None:
@@ -56,12 +83,22 @@ class ReadingProcess:
             os.pwrite(self._memory, np.ascontiguousarray(page).reshape(-1).data, start)
             start += page.size
         content = b"" if program.program_hash == self._known_program else program.to_bytes()
+        shapes = tuple((page.shape[0], page.shape[1]) for page in pages)
         self._is_reading = True
-        try:
-            self._connection.send(([page.shape for page in pages], content, expects_test))
-        except OSError:
-            return  # it has just ended: `result` tells
+        self._say(Read(shapes, content, expects_test, batch))
         self._known_program = program.program_hash
+
+    def _say(self, word: Read | Keep | Forget) -> None:
+        with suppress(OSError):  # it has just ended: `result` tells, or the next `begin`
+            self._connection.send(word)
+
+    def keep(self, sheet: int) -> None:
+        """Have the process keep the sheet read last."""
+        self._say(Keep(sheet))
+
+    def forget(self, sheet: int) -> None:
+        """Have the process forget a sheet that it kept."""
+        self._say(Forget(sheet))
 
     def result(self) -> Outcome | None:
         """Return the reading, or that the process failed over it; None while it is reading."""
@@ -122,14 +159,22 @@ class StandingReader:
         self._process = process
         self._limit_s = limit_s
 
-    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool, batch: int) -> None:
         """Read these pictures."""
-        self._process.begin(pages, program, expects_test=expects_test)
+        self._process.begin(pages, program, expects_test=expects_test, batch=batch)
         self._process.await_result(self._limit_s)
 
     def result(self) -> Outcome | None:
         """Return the reading; None where it was not done within the limit."""
         return self._process.result()
+
+    def keep(self, sheet: int) -> None:
+        """Keep the sheet read last."""
+        self._process.keep(sheet)
+
+    def forget(self, sheet: int) -> None:
+        """Forget a sheet that was kept."""
+        self._process.forget(sheet)
 
     def give_up(self) -> None:
         """End a process that is reading still."""

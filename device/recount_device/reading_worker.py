@@ -1,8 +1,11 @@
 """The process that reads: `python -m recount_device.reading_worker PIPE MEMORY`, started by the station.
 
-Takes (shapes of the pictures in the shared memory, contest program or b"" for the one before, whether a TEST
-mark is expected) and answers with a SheetRead or a ReadingFailed. It ends when the station does: signals are
-the station's to obey.
+Takes the words of `reading_process`, and answers each `Read` with a SheetRead or a ReadingFailed. It ends
+when the station does: signals are the station's to obey.
+
+What the verdict needs and what it does not wait for go side by side: while one thread judges the contest and
+makes its PNG, another compares the page's ink with the sheets kept of this batch. What sheets looked like is
+in this process's memory only: it is gone with the batch, and with the process.
 """
 
 import mmap
@@ -11,66 +14,116 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from multiprocessing.connection import Connection
 
 import numpy as np
 
+from recount_classifier.evidence import Evidence, Refusal
 from recount_classifier.program import Program, read_program
-from recount_classifier.reading import Reading, read_sheet
+from recount_classifier.reading import judge_located, locate_sheet
 from recount_device.camera import Page
-from recount_device.page_ink import PageInk, page_ink
-from recount_device.reader import Outcome, ReadingFailed, SheetRead
-from recount_protocol.fates import RETURNED
+from recount_device.glass import lines_in
+from recount_device.ink_memory import InkMemory
+from recount_device.page_ink import page_ink
+from recount_device.reader import Outcome, ReadingFailed, sheet_read
+from recount_device.reading_process import Forget, Keep, Read
+
+SWITCH_S = 0.0005
+"""How long a thread keeps the interpreter from the other; Python's own 5 ms is half a judgement."""
 
 
-def pages_in(memory: int, shapes: Sequence[tuple[int, int]]) -> list[Page]:
-    """Return the pictures that lie one after the other in the shared memory, without a copy."""
-    mapped = mmap.mmap(memory, os.fstat(memory).st_size, prot=mmap.PROT_READ)
-    pages: list[Page] = []
-    start = 0
-    for rows, columns in shapes:
-        pages.append(np.frombuffer(mapped, np.uint8, rows * columns, start).reshape(rows, columns))
-        start += rows * columns
-    return pages
+class Pages:
+    """The pictures in the memory that the station shares, without a copy."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._mapped = np.zeros(0, np.uint8)
+
+    def seen(self, shapes: Sequence[tuple[int, int]]) -> list[Page]:
+        """Return the pictures that lie there one after the other."""
+        size = os.fstat(self._memory).st_size
+        if size > self._mapped.size:
+            # Kept from sheet to sheet: a new mapping costs a fault for every page of it.
+            self._mapped = np.frombuffer(mmap.mmap(self._memory, size, prot=mmap.PROT_READ), np.uint8)
+        pages: list[Page] = []
+        start = 0
+        for rows, columns in shapes:
+            pages.append(self._mapped[start : start + rows * columns].reshape(rows, columns))
+            start += rows * columns
+        return pages
 
 
-def read(pages: Sequence[Page], program: Program, *, expects_test: bool) -> Outcome:
-    """Return the reading of a sheet, without its measurements: the record holds what they are made from."""
-    try:
-        reading = read_sheet(pages, program, expects_test=expects_test)
-        return SheetRead(replace(reading, verdict=None), _ink(pages, reading, program))
-    except Exception as error:  # noqa: BLE001  whatever it is, this sheet has no reading: people count it
-        traceback.print_exc()
-        return ReadingFailed(f"{type(error).__name__}: {error}")
+class SheetReader:
+    """Reads sheets, and remembers those of the batch."""
 
+    def __init__(self) -> None:
+        self._beside = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ink")
+        self._inks = InkMemory()
+        self._batch = 0
+        self._program: Program | None = None
 
-def _ink(pages: Sequence[Page], reading: Reading, program: Program) -> PageInk | None:
-    """Return the ink of the page that the verdict was read from."""
-    evidence = reading.evidence
-    if evidence is None or reading.fate == RETURNED:
+    def take(self, word: Read | Keep | Forget, pages: Pages) -> Outcome | None:
+        """Do what the station says; return what it waits for."""
+        match word:
+            case Keep():
+                self._inks.keep(word.sheet)
+            case Forget():
+                self._inks.forget(word.sheet)
+            case Read():
+                return self._read(word, pages.seen(word.shapes))
         return None
-    return page_ink(pages[evidence.side_index], evidence, program.styles_by_id[evidence.style_id])
+
+    def _read(self, word: Read, pages: Sequence[Page]) -> Outcome:
+        """Return what came of a sheet; nothing is raised, whatever its pictures do to the classifier."""
+        if word.program:
+            self._program = read_program(word.program)
+        assert self._program is not None, "the station sends the program before the first sheet"
+        if word.batch != self._batch:
+            # What a voter's page looks like is kept no longer than its batch is open.
+            self._inks, self._batch = InkMemory(), word.batch
+        try:
+            return self._outcome(pages, self._program, expects_test=word.expects_test)
+        except Exception as error:  # noqa: BLE001  whatever it is, this sheet has no reading: people count it
+            traceback.print_exc()
+            return ReadingFailed(f"{type(error).__name__}: {error}")
+
+    def _outcome(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> Outcome:
+        located = locate_sheet(pages, program, expects_test=expects_test)
+        like = self._beside.submit(self._looks_like, pages, located, program)
+        try:
+            lines = lines_in(located, program) if isinstance(located, Evidence) else None
+            return replace(sheet_read(judge_located(located, program), lines), like=like.result())
+        finally:
+            wait([like])  # also after an error: the next sheet finds the memory at rest
+
+    def _looks_like(self, pages: Sequence[Page], located: Evidence | Refusal, program: Program) -> int:
+        """Return the sheet kept of this batch that this one looks like; 0 for none."""
+        ink = None
+        if isinstance(located, Evidence):
+            ink = page_ink(pages[located.side_index], located, program.styles_by_id[located.style_id])
+        return self._inks.look(ink) or 0
 
 
 def serve(connection: Connection, memory: int) -> None:
-    """Read what comes until the station's end is closed."""
-    program: Program | None = None
+    """Do what the station says until its end is closed."""
+    reader, pages = SheetReader(), Pages(memory)
     while True:
         try:
-            shapes, content, expects_test = connection.recv()
+            word = connection.recv()
         except EOFError:
             return
-        if content:
-            program = read_program(content)
-        assert program is not None, "the station sends the program before the first sheet"
-        connection.send(read(pages_in(memory, shapes), program, expects_test=expects_test))
+        outcome = reader.take(word, pages)
+        if outcome is not None:
+            connection.send(outcome)
 
 
 def main(words: Sequence[str]) -> int:
     """Serve at the descriptors that the station handed over."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
+    sys.setswitchinterval(SWITCH_S)
     pipe, memory = map(int, words)
     try:
         serve(Connection(pipe), memory)

@@ -22,15 +22,16 @@ from recount_device.clock import Clock, Waitable
 from recount_device.config import Config
 from recount_device.errors import CameraFault, OperatorError
 from recount_device.feeder_link import Connected, FeederEvent, Identified, Said
-from recount_device.glass import Glass
+from recount_device.glass import Glass, Lines
 from recount_device.host_session import Received
 from recount_device.identity import open_identity
+from recount_device.ink_memory import InkMemory
 from recount_device.journal import Journal, JournalReader
 from recount_device.orders import Orders
 from recount_device.page_ink import PageInk
 from recount_device.panel import Message
 from recount_device.passage import Passage
-from recount_device.reader import Outcome, Reader, SheetRead
+from recount_device.reader import Outcome, Reader, sheet_read
 from recount_device.scribe import Scribe
 from recount_device.software import firmware_name
 from recount_device.station import Station
@@ -330,22 +331,45 @@ class BenchCamera:
 
 
 class InlineReader:
-    """Reads at once, in the station's own thread, by a function; `ink_of` gives what a page looks like."""
+    """Reads at once, in the station's own thread, by a function; `ink_of` gives what a page looks like.
+
+    `lines_of` gives what a reading tells of the glass.
+    """
 
     def __init__(
         self,
         read: Callable[[Sequence[Page], Program], Reading],
         ink_of: Callable[[Sequence[Page]], PageInk | None] = lambda _pages: None,
+        inks: InkMemory | None = None,
+        lines_of: Callable[[Reading], Lines | None] = lambda _reading: None,
     ) -> None:
         self._read = read
         self._ink_of = ink_of
+        self._inks = inks or InkMemory()
+        self._lines_of = lines_of
         self._outcome: Outcome | None = None
         self.expected_tests: list[bool] = []
         """For every sheet read, whether it had to bear the TEST mark."""
 
-    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
+    def begin(
+        self,
+        pages: Sequence[Page],
+        program: Program,
+        *,
+        expects_test: bool,
+        batch: int,  # noqa: ARG002  as the protocol has it
+    ) -> None:
         self.expected_tests.append(expects_test)
-        self._outcome = SheetRead(self._read(pages, program), self._ink_of(pages))
+        reading = self._read(pages, program)
+        self._outcome = sheet_read(
+            reading, self._lines_of(reading), self._inks.look(self._ink_of(pages)) or 0
+        )
+
+    def keep(self, sheet: int) -> None:
+        self._inks.keep(sheet)
+
+    def forget(self, sheet: int) -> None:
+        self._inks.forget(sheet)
 
     def result(self) -> Outcome | None:
         outcome, self._outcome = self._outcome, None
@@ -369,8 +393,8 @@ class SlowReader(InlineReader):
         self._first_take_us = deque(first_take_us)
         self._ready_us = 0
 
-    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> None:
-        super().begin(pages, program, expects_test=expects_test)
+    def begin(self, pages: Sequence[Page], program: Program, *, expects_test: bool, batch: int) -> None:
+        super().begin(pages, program, expects_test=expects_test, batch=batch)
         takes_us = self._first_take_us.popleft() if self._first_take_us else 0
         self._ready_us = self._clock.now_us() + takes_us
 

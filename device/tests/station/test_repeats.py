@@ -4,38 +4,30 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
-import numpy as np
-import pytest
 
 from device.tests.station.bench import ANN_AND_BOB, Bench, InlineReader, Paper, overvote
 from device.tests.station.ink_pages import ink_of, scanned, voted
 from device.tests.station.test_simulated_device import World, read_as_counted
-from recount_device import passage
 from recount_device.camera import Page
+from recount_device.ink_memory import InkMemory
 from recount_device.page_ink import PageInk
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED
 
 
-class ThirdLooksLikeFirst:
+class ThirdLooksLikeFirst(InkMemory):
     """A memory for which the third sheet is the first one again."""
 
-    def __init__(self) -> None:
-        self.forgotten: list[int] = []
+    looks = 0
 
-    def look(self, sheet: int, page: PageInk) -> int | None:  # noqa: ARG002  as the real one has it
-        return 1 if sheet == 3 else None
-
-    def forget(self, sheet: int) -> None:
-        self.forgotten.append(sheet)
+    def look(self, page: PageInk | None) -> int | None:  # noqa: ARG002  as the real one has it
+        self.looks += 1
+        return 1 if self.looks == 3 else None
 
 
-def a_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *papers: Paper) -> Bench:
+def a_question(tmp_path: Path, *papers: Paper) -> Bench:
     """Return a device that asks about its third sheet."""
-    monkeypatch.setattr(passage, "InkMemory", ThirdLooksLikeFirst)
     bench = Bench(tmp_path, papers or [Paper(str(n)) for n in range(1, 5)])
-    bench.reader = InlineReader(
-        bench.camera.read, lambda _pages: PageInk("card-1", np.zeros((8, 8), np.uint8))
-    )
+    bench.reader = InlineReader(bench.camera.read, inks=ThirdLooksLikeFirst())
     bench.restart()
     bench.scan()
     return bench
@@ -51,10 +43,8 @@ def settle(bench: Bench, fate: str) -> None:
     bench.end_batch()
 
 
-def test_the_officials_are_asked_and_the_sheet_rests_under_the_camera(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bench = a_question(tmp_path, monkeypatch)
+def test_the_officials_are_asked_and_the_sheet_rests_under_the_camera(tmp_path: Path) -> None:
+    bench = a_question(tmp_path)
     assert bench.panel.key == "ask_officials"
     assert "Sheet 3 looks like sheet 1" in bench.panel.text
     assert "in the tray COUNTED" in bench.panel.text
@@ -64,8 +54,8 @@ def test_the_officials_are_asked_and_the_sheet_rests_under_the_camera(
     assert ("halt", {}) in bench.feeder.sent
 
 
-def test_the_same_sheet_is_not_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = a_question(tmp_path, monkeypatch)
+def test_the_same_sheet_is_not_counted_again(tmp_path: Path) -> None:
+    bench = a_question(tmp_path)
     settle(bench, RETURNED)
     (closed,) = bench.records("batch_closed")
     assert (closed.body["counted"], closed.body["returned"], closed.body["by_hand"]) == (3, 1, 1)
@@ -73,15 +63,15 @@ def test_the_same_sheet_is_not_counted_again(tmp_path: Path, monkeypatch: pytest
     assert (settled.body["sheet"], settled.body["by"]) == (3, ANN_AND_BOB)
 
 
-def test_another_sheet_is_counted_as_it_was_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = a_question(tmp_path, monkeypatch)
+def test_another_sheet_is_counted_as_it_was_judged(tmp_path: Path) -> None:
+    bench = a_question(tmp_path)
     settle(bench, COUNTED)
     (closed,) = bench.records("batch_closed")
     assert (closed.body["counted"], closed.body["returned"], closed.body["by_hand"]) == (4, 0, 1)
 
 
-def test_the_question_outlives_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = a_question(tmp_path, monkeypatch, Paper("1"), Paper("2"), overvote("3"), Paper("4"))
+def test_the_question_outlives_a_restart(tmp_path: Path) -> None:
+    bench = a_question(tmp_path, Paper("1"), Paper("2"), overvote("3"), Paper("4"))
     bench.restart()
     bench.steps()
     assert "Sheet 3 looks like sheet 1" in bench.panel.text
