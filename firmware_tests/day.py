@@ -253,6 +253,15 @@ class Day:
         for person in (ANN, BOB):
             self.does("count", "enter", precinct, letter, str(value), "--by", person)
 
+    def sign_program(self) -> None:
+        """Let one official of each side sign the contest program."""
+        for person in (ANN, BOB):
+            key = self.folder / f"{person.split()[0]}.key"
+            words = ("program", "sign", str(self.program), "--key", str(key), "--name", person)
+            code, _, err = run_host(words)
+            if code != 0:
+                raise DayError(f"recount-host {' '.join(words)}: {err.strip()}")
+
     def assign(self, precinct: str, *names: str) -> None:
         """Give the precinct to devices, in training mode, once the host knows them."""
         for name in names:

@@ -23,6 +23,9 @@ def deck(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["program", "build", spec, "-o", program]) == 0
     foreign = str(FAIRVIEW / "blank-204-front.png")
     assert main(["deck", "make", program, made, "--spec", spec, "--foreign", foreign]) == 0
+    for person in (ANN, BOB):
+        key = str(folder / f"{person.split()[0]}.key")
+        assert main(["program", "sign", program, "--key", key, "--name", person]) == 0
     return folder
 
 

@@ -22,6 +22,7 @@ from recount_host.law.court import Court, admit_court, docket_of, fold_court
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.hand_count import of_pile
 from recount_host.law.obstacles import check_scanning_done
+from recount_host.law.persons import in_words
 from recount_host.law.precinct import (
     Facts,
     PrecinctState,
@@ -487,6 +488,9 @@ def program_body(
         "vote_for": vote_for,
         "options": [
             {"key": key, "name": name, "write_in": write_in} for key, name, write_in in (*options, WRITE_IN)
+        ],
+        "signatures": [
+            {"name": in_words(person), "public_key": "00" * 32, "signature": "00" * 64} for person in BOTH
         ],
     }
 

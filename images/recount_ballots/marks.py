@@ -56,6 +56,16 @@ def _partial(a: float, b: float, pen: float, rng: np.random.Generator) -> Stroke
     return [_zigzag(start, start + part, b * 0.85, a, pen, rng)]
 
 
+MIDDLE_PART = 0.6
+"""Of a target's width: what a mark of the kind `middle` fills, in the middle of it."""
+
+
+def _middle(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
+    """Fill the middle and leave both ends empty, so that a target looked for half beside it is not filled."""
+    reach = max(0.0, MIDDLE_PART * a - pen / 2)
+    return [_zigzag(-reach, reach, b * 0.85, a, pen, rng)]
+
+
 def _x(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     size = rng.uniform(0.85, 1.5)
     w, h, by = a * size * 0.85, b * size * 1.1, 0.12 * b + 0.1 * pen
@@ -121,6 +131,7 @@ MARKS: dict[str, Shape] = {
     "full": _full,
     "scribble": _scribble,
     "partial": _partial,
+    "middle": _middle,
     "x": _x,
     "check": _check,
     "line": _line,

@@ -1,14 +1,10 @@
 """`recount-host logic-accuracy ...`: run a deck on a device, compare it, certify, and arm it (D 2)."""
 
 import argparse
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from recount_classifier.program import read_program
-from recount_classifier.thresholds import thresholds_hash, thresholds_sentence
-from recount_host.act import Act, Person
 from recount_host.commands.desk import (
     Desk,
     add_by,
@@ -20,14 +16,14 @@ from recount_host.commands.desk import (
     persons,
 )
 from recount_host.commands.program_add import add_program, read_program_file
+from recount_host.decks.deck_make import DECK_FILE
 from recount_host.decks.differences import write_differences
+from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero
 from recount_host.errors import OperatorError
-from recount_host.forms.logic_accuracy import print_certificate, print_zero_report
 from recount_host.law.deck import DeckError, parse_deck
 from recount_host.law.errors import NotAllowed
-from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
-from recount_host.law.logic_accuracy import Comparison, check_passed, compare
-from recount_host.law.precinct import Facts
+from recount_host.law.logic_accuracy import Comparison, compare
+from recount_host.signatures import Signed, read_signatures
 
 
 class _Command:
@@ -61,13 +57,6 @@ class _Command:
             return self._act(args, desk)
 
 
-def _last_test(facts: Facts, device: str) -> Act:
-    tests = assigned_tests(facts.acts, device)
-    if not tests:
-        raise NotAllowed(f"{facts.names[device]} was given no test: logic-accuracy begin")
-    return tests[-1]
-
-
 def _write_file(path: Path, content: bytes) -> None:
     try:
         path.write_bytes(content)
@@ -84,28 +73,19 @@ def _arguments_of_begin(parser: argparse.ArgumentParser) -> None:
 
 
 def _begin(args: argparse.Namespace, desk: Desk) -> int:
-    by = persons(args)
-    data, program = read_program_file(Path(args.program))
-    path = Path(args.deck) / "deck.toml"
+    by, path = persons(args), Path(args.program)
+    data, program = read_program_file(path)
+    signatures = read_signatures(path, Signed("program", data))
+    deck_path = Path(args.deck) / DECK_FILE
     try:
-        deck = path.read_bytes()
+        deck = deck_path.read_bytes()
         parse_deck(deck)
     except OSError as error:
-        raise OperatorError(f"the deck {path} cannot be read: {error.strerror}") from error
+        raise OperatorError(f"the deck {deck_path} cannot be read: {error.strerror}") from error
     except DeckError as error:
-        raise OperatorError(f"{path}: {error}") from error
-    add_program(desk, data, program, by)
-    given: dict[str, Any] = {}
-
-    def body(facts: Facts) -> Mapping[str, Any]:
-        number = sum(act.kind == ASSIGNED for act in facts.acts) + 1
-        given.update(
-            run=f"test-{number}", device=find_device(facts, args.device), program=program.program_hash,
-            contest=program.key, deck=deck,
-        )  # fmt: skip
-        return given
-
-    desk.test_act(ASSIGNED, by, body)
+        raise OperatorError(f"{deck_path}: {error}") from error
+    add_program(desk, data, program, signatures, by)
+    given = begin_test(desk, find_device(desk.facts(), args.device), program, deck, by)
     answer(
         args,
         f"{args.device} runs the deck as {given['run']}: feed the sheets in order, then press End batch",
@@ -136,7 +116,7 @@ def comparison_fields(comparison: Comparison) -> dict[str, Any]:
 def _compare(args: argparse.Namespace, desk: Desk) -> int:
     facts = desk.facts()
     device = find_device(facts, args.device)
-    test = _last_test(facts, device)
+    test = last_test(facts, device)
     comparison = compare(facts, test)
     lines = [f"not finished: {sentence}" for sentence in comparison.hindrances]
     lines += [
@@ -162,19 +142,9 @@ def _nothing(_parser: argparse.ArgumentParser) -> None:
     """Need no further argument."""
 
 
-def _end_open(desk: Desk, device: str, by: tuple[Person, ...]) -> str:
-    """End the device's open test; return its run, empty where none is open."""
-    test = open_test(desk.facts().acts, device)
-    if test is None:
-        return ""
-    body = {"run": test.body["run"], "device": device}
-    desk.test_act(ENDED, by, lambda _facts: body)
-    return str(test.body["run"])
-
-
 def _end(args: argparse.Namespace, desk: Desk) -> int:
     device = find_device(desk.facts(), args.device)
-    run = _end_open(desk, device, persons(args))
+    run = end_open_test(desk, device, persons(args))
     if not run:
         raise NotAllowed(f"{args.device} has no open test")
     answer(args, f"{run} is ended; {args.device} is not armed by it", {"run": run})
@@ -186,51 +156,21 @@ def _arguments_of_certify(parser: argparse.ArgumentParser) -> None:
 
 
 def _certify(args: argparse.Namespace, desk: Desk) -> int:
-    by, facts = persons(args), desk.facts()
-    device = find_device(facts, args.device)
-    test = _last_test(facts, device)
-    comparison = compare(facts, test)
-    check_passed(comparison)
-    _end_open(desk, device, by)
-    facts, run = desk.facts(), comparison.run
-    data = desk.ledger.program(test.body["program"])
-    assert run is not None, "a test that passed was run"
-    assert data is not None, "the program of a test is in the ledger"
-    limits = read_program(data).thresholds
-    body: dict[str, Any] = {
-        "run": run.run,
-        "device": device,
-        "program": run.program,
-        "thresholds": thresholds_hash(limits),
-        "thresholds_told": thresholds_sentence(limits),
-        "software": run.software,
-        "firmware": run.firmware,
-        "deck_sha256": hashlib.sha256(test.body["deck"]).digest(),
-    }
-    pdf = print_certificate(facts, body, by)
-    body["sha256"] = hashlib.sha256(pdf).digest()
-    desk.test_act(ARMED, by, lambda _facts: body)
+    device = find_device(desk.facts(), args.device)
+    pdf, body = certify(desk, device, persons(args))
     _write_file(Path(args.output), pdf)
     answer(
         args,
         f"{args.device} passed; it is armed as soon as it hears of it. Both sides sign {args.output}, then "
         "print its zero report (zero-report)",
-        {"run": run.run, "device": device, "sha256": body["sha256"].hex(), "file": args.output},
+        {"run": body["run"], "device": device, "sha256": body["sha256"].hex(), "file": args.output},
     )
     return 0
 
 
 def _zero(args: argparse.Namespace, desk: Desk) -> int:
-    by, facts = persons(args), desk.facts()
-    device = find_device(facts, args.device)
-    told = facts.devices.get(device)
-    armed = told.arming.armed if told is not None else None
-    if told is None or armed is None:
-        raise NotAllowed(f"{args.device} is not armed: there is nothing to report yet")
-    body: dict[str, Any] = {"device": device, "program": armed.program, "head_n": told.head_n}
-    pdf = print_zero_report(facts, body, by)
-    body["sha256"] = hashlib.sha256(pdf).digest()
-    desk.test_act(ZERO, by, lambda _facts: body)
+    device = find_device(desk.facts(), args.device)
+    pdf = report_zero(desk, device, persons(args))
     _write_file(Path(args.output), pdf)
     answer(args, f"{args.device} stands at zero: {args.output}", {"device": device, "file": args.output})
     return 0
@@ -244,7 +184,7 @@ compare_ = _Command(
     by="",
 )
 end = _Command("End a test without arming the device.", _nothing, _end)
-certify = _Command(
+certify_ = _Command(
     "Certify that the deck came out exactly as it must, and arm the device: both sides.",
     _arguments_of_certify,
     _certify,

@@ -1,7 +1,10 @@
 """`recount-host program add`: take a contest program into the ledger, so that devices can be given it."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+
+import msgspec
 
 from recount_classifier.errors import ProgramError
 from recount_classifier.program import Program, read_program
@@ -10,8 +13,8 @@ from recount_host.act import Person
 from recount_host.commands.desk import Desk, add_by, add_data, add_json, answer, open_desk, persons
 from recount_host.errors import OperatorError
 from recount_host.law.acts import check_act
-from recount_host.law.contest import Contest, Option, check_fits_order, contests_of
-from recount_host.signatures import Signed, read_signatures
+from recount_host.law.contest import Contest, Option, check_fits_order, check_signed, contests_of
+from recount_host.signatures import Signature, Signed, read_signatures
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -25,17 +28,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Check the program and its signatures, store it under its hash, and write down that it was added."""
+    """Check the program and both sides' signatures, store it, and write down that it was added."""
     path = Path(args.program)
     data, program = read_program_file(path)
-    signed = [f"{s.name} (key {s.fingerprint})" for s in read_signatures(path, Signed("program", data))]
+    signatures = read_signatures(path, Signed("program", data))
     with open_desk(args) as desk:
-        add_program(desk, data, program, persons(args))
+        add_program(desk, data, program, signatures, persons(args))
     short = program.program_hash.hex()[:8]
+    signed = [f"{signature.name} (key {signature.fingerprint})" for signature in signatures]
     answer(
         args,
         f"program {short} ({program.title}) is in the ledger; {thresholds_sentence(program.thresholds)}; "
-        f"signed by {', '.join(signed) or 'nobody'}",
+        f"signed by {', '.join(signed)}",
         {
             "program": program.program_hash.hex(),
             "contest": program.key,
@@ -60,23 +64,39 @@ def read_program_file(path: Path) -> tuple[bytes, Program]:
         raise OperatorError(f"{path}: {error}") from error
 
 
-def add_program(desk: Desk, data: bytes, program: Program, by: tuple[Person, ...]) -> None:
-    """Store the program and write the act, unless it is here already.
+def add_program(
+    desk: Desk,
+    data: bytes,
+    program: Program,
+    signatures: Sequence[Signature],
+    by: tuple[Person, ...],
+    *,
+    for_training: bool = False,
+) -> None:
+    """Store the program and write the act, unless it is here already with these signatures.
 
-    Raises BadEntry when the order is another.
+    The signatures are verified ones. One that not both sides signed serves for training only: no test can be
+    begun with it, and no device be armed. Raises BadEntry when the order is another; NotAllowed when a side
+    has not signed.
     """
     options = tuple(Option(option.key, option.name, option.write_in) for option in program.options)
-    contest = Contest(program.program_hash, program.key, program.title, program.vote_for, options)
-    check_fits_order(contest, desk.facts().order)
+    signed_by = tuple(signature.name for signature in signatures)
+    contest = Contest(program.program_hash, program.key, program.title, program.vote_for, options, signed_by)
+    order = desk.facts().order
+    check_fits_order(contest, order)
+    if not for_training:
+        check_signed(signed_by, order)
     body = {
         "program": contest.program,
         "contest": contest.key,
         "title": contest.title,
         "vote_for": contest.vote_for,
         "options": [{"key": o.key, "name": o.name, "write_in": o.write_in} for o in options],
+        "signatures": [msgspec.to_builtins(signature) for signature in signatures],
     }
     check_act("program_added", by, body)
     desk.ledger.add_program(contest.program, data)
     with desk.ledger.deciding() as turn:
-        if contest.program not in contests_of(turn.acts()):
+        known = contests_of(turn.acts()).get(contest.program)
+        if known is None or not set(signed_by) <= set(known.signed_by):
             turn.append("program_added", by, body)

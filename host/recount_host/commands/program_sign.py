@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recount_host.commands.desk import add_json, answer
 from recount_host.commands.program_add import read_program_file
+from recount_host.law.persons import parse_person
 from recount_host.signatures import Signed, add_signature, open_signing_key, read_signatures
 
 
@@ -20,6 +21,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Sign the program, which must be one, and say whether two persons have."""
+    parse_person(args.name)
     path = Path(args.program)
     data, program = read_program_file(path)
     signed = Signed("program", data)

@@ -8,6 +8,7 @@ from typing import Any
 from recount_host.commands.desk import add_by, add_data, add_json, answer, find_device, open_desk, persons
 from recount_host.commands.program_add import add_program, read_program_file
 from recount_host.law.precinct import Facts
+from recount_host.signatures import Signed, read_signatures
 from recount_protocol.records import LIVE, TRAINING
 
 
@@ -30,7 +31,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Assign the run; the service tells the device as soon as it is connected."""
     by = persons(args)
-    data, program = read_program_file(Path(args.program))
+    path = Path(args.program)
+    data, program = read_program_file(path)
+    signatures = read_signatures(path, Signed("program", data))
     names: list[str] = []
 
     def body(facts: Facts) -> Mapping[str, Any]:
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         }
 
     with open_desk(args) as desk:
-        add_program(desk, data, program, by)
+        add_program(desk, data, program, signatures, by, for_training=args.mode == TRAINING)
         state = desk.act("run_assigned", by, body)
     given = state.assignments[-1]
     answer(

@@ -16,11 +16,14 @@ from recount_host.law.deck import MARGINAL, WRONG_STYLE
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 PENS = ("black_pen", "blue_pen", "gel_pen", "red_pen")
-KINDS = ("x", "full")
-"""How each option's sheets are marked, in turn: an X first, for a filled one hides a target a little off."""
+KINDS = ("middle", "x", "full")
+"""How each option's sheets are marked, in turn. First a narrow mark, so that every option has one: a wide one
+(an X, a filled target) still reads as a mark where the program looks for the target half its width beside
+it."""
 KIND_WORDS = {
     "full": "filled",
     "partial": "half filled",
+    "middle": "the middle filled, both ends left empty",
     "x": "X",
     "check": "check mark",
     "long_axis": "one line of 1 mm along the target",

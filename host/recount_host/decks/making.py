@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from recount_ballots.marks import MIDDLE_PART
 from recount_classifier.errors import BlankError
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
@@ -18,6 +19,8 @@ from recount_host.programs.building import program_of
 from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
 
 MM_PER_INCH = 25.4
+PRINTED_PARTS = {"full": 1.0, "middle": MIDDLE_PART}
+"""Marks that overlays print: how much of the target's width each fills."""
 Progress = Callable[[int, int], None]
 
 
@@ -123,5 +126,5 @@ def by_hand(plan: Plan) -> Plan:
 
 
 def is_printed(plan: Plan, kind: str) -> bool:
-    """Return whether the overlay prints such a mark: filled targets, where no other pen is asked for."""
-    return kind == "full" and plan.tool == "black_pen" and not plan.foreign
+    """Return whether the overlay prints such a mark: filled ones, where no other pen is asked for."""
+    return kind in PRINTED_PARTS and plan.tool == "black_pen" and not plan.foreign

@@ -5,7 +5,7 @@ from typing import Any
 
 from recount_classifier.thresholds import thresholds_hash, thresholds_sentence
 from recount_host.decks.composition import KIND_WORDS, Plan
-from recount_host.decks.making import MM_PER_INCH, Source, by_hand, is_printed
+from recount_host.decks.making import MM_PER_INCH, PRINTED_PARTS, Source, by_hand, is_printed
 from recount_host.forms.pages import print_form
 from recount_host.law.deck import Deck, DeckSheet, Totals, expected_totals
 
@@ -46,7 +46,7 @@ def _overlay(source: Source, sheet: DeckSheet, plan: Plan) -> dict[str, Any]:
     blank = source.blanks[plan.style]
     to_mm = MM_PER_INCH / blank.dpi
     marks = [
-        [number * to_mm for number in blank.spec.targets[key][0]]
+        [number * to_mm for number in _printed(blank.spec.targets[key][0], kind)]
         for key, kind in plan.marks.items()
         if is_printed(plan, kind)
     ]
@@ -58,6 +58,13 @@ def _overlay(source: Source, sheet: DeckSheet, plan: Plan) -> dict[str, Any]:
         "place_mm": [left, top, right - left, bottom - top],
         "marks_mm": marks,
     }
+
+
+def _printed(target: tuple[float, float, float, float], kind: str) -> tuple[float, float, float, float]:
+    """Return left, top, width and height of the ellipse that marks a target."""
+    left, top, width, height = target
+    part = PRINTED_PARTS[kind]
+    return left + width * (1 - part) / 2, top, width * part, height
 
 
 def print_guide(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:

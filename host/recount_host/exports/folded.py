@@ -91,6 +91,7 @@ def _check_program_act(act: Act, evidence: Evidence) -> Iterable[str]:
         options,
     ):
         yield "it tells of another contest, N or options than the program holds"
+    yield from _check_signatures(act, Signed("program", program.to_bytes()))
 
 
 def _check_heads_act(act: Act, evidence: Evidence) -> Iterable[str]:
@@ -108,9 +109,13 @@ def _check_heads_act(act: Act, evidence: Evidence) -> Iterable[str]:
 
 def _check_order_act(act: Act, _evidence: Evidence) -> Iterable[str]:
     """Hold the court's signatures against the order that they are said to be over."""
+    yield from _check_signatures(act, Signed("order", act.body["toml"]))
+
+
+def _check_signatures(act: Act, signed: Signed) -> Iterable[str]:
     for entry in act.body["signatures"]:
         try:
-            check_signature(msgspec.convert(entry, Signature), Signed("order", act.body["toml"]))
+            check_signature(msgspec.convert(entry, Signature), signed)
         except (SignatureError, msgspec.ValidationError, ValueError) as error:
             yield str(error)
 

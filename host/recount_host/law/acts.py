@@ -62,13 +62,15 @@ KINDS: Mapping[str, Kind] = {
         },
     ),
     "program_added": Kind(
-        "This contest program was taken into the ledger; devices may be given it.",
+        "This contest program was taken into the ledger with the signatures of those who proved it; devices "
+        "may be given it.",
         {
             "program": _HASH,
             "contest": _WORD,
             "title": _TEXT,
             "vote_for": Field(int, 1, 50),
             "options": Field(list, 1, 500, item=Field(dict, 3, 3)),
+            "signatures": Field(list, 0, 50, item=Field(dict, 3, 3)),
         },
     ),
     "device_enrolled": Kind(

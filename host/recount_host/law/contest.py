@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from recount_host.act import Act
 from recount_host.law.acts import check_stored
-from recount_host.law.errors import BadEntry
-from recount_host.law.persons import letters_of
+from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.persons import letters_of, parse_person
 from recount_host.order import Order
 
 
@@ -29,6 +29,8 @@ class Contest:
     title: str
     vote_for: int
     options: tuple[Option, ...]
+    signed_by: tuple[str, ...] = ()
+    """Who signed the program, as "name, role, side"."""
 
     @property
     def printed(self) -> tuple[Option, ...]:
@@ -41,12 +43,32 @@ def contest_of(act: Act) -> Contest:
     check_stored(act)
     body = act.body
     options = tuple(Option(str(o["key"]), str(o["name"]), o["write_in"] is True) for o in body["options"])
-    return Contest(body["program"], body["contest"], body["title"], body["vote_for"], options)
+    signed_by = tuple(str(entry["name"]) for entry in body["signatures"])
+    return Contest(body["program"], body["contest"], body["title"], body["vote_for"], options, signed_by)
 
 
 def contests_of(acts: Iterable[Act]) -> Mapping[bytes, Contest]:
-    """Return every contest program in the ledger by its hash."""
+    """Return every contest program in the ledger by its hash, each as it was added last."""
     return {act.body["program"]: contest_of(act) for act in acts if act.kind == "program_added"}
+
+
+def check_signed(signed_by: Iterable[str], order: Order) -> None:
+    """Raise NotAllowed unless two persons of different sides signed the program: they proved it together.
+
+    Nothing less may count: the law asks that each scanner is programmed to count only the votes for the
+    parties in question (D 2 s. 1), and the two sides answer for it.
+    """
+    sides: dict[str, str] = {}
+    for name in signed_by:
+        person = parse_person(name)
+        if person.side in order.side_keys:
+            sides.setdefault(letters_of(person.name), person.side)
+    if len(set(sides.values())) < 2:
+        who = "; ".join(signed_by) or "nobody"
+        raise NotAllowed(
+            f"this contest program is signed by {who}: one person of each side proves and signs it first "
+            '(program proof, program sign --name "Ann Lee, official, D"), then program add'
+        )
 
 
 def check_fits_order(contest: Contest, order: Order) -> None:

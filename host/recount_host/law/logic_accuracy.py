@@ -12,7 +12,7 @@ from typing import Any
 
 from recount_host.act import Act, Person
 from recount_host.law.acts import check_act
-from recount_host.law.contest import contests_of
+from recount_host.law.contest import check_signed, contests_of
 from recount_host.law.deck import Deck, DeckSheet, Totals, classes_of, expected_totals, parse_deck, totals_of
 from recount_host.law.enrolment import enrolments
 from recount_host.law.errors import NotAllowed
@@ -193,8 +193,10 @@ def admit_logic_accuracy(facts: Facts, kind: str, by: Sequence[Person], body: Ma
 
 def _admit_assigned(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) -> None:
     device, name = body["device"], facts.names[body["device"]]
-    if body["program"] not in contests_of(facts.acts):
+    contest = contests_of(facts.acts).get(body["program"])
+    if contest is None:
         raise NotAllowed("this contest program is not in the ledger: add it first (program add)")
+    check_signed(contest.signed_by, facts.order)
     deck = parse_deck(body["deck"])
     if bytes.fromhex(deck.program) != body["program"]:
         raise NotAllowed("this deck was made for another contest program: make one for this (deck make)")

@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pypdfium2
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from device.tests.least_program import least_program
 from host.tests.enrolling import enrol
-from recount_classifier.program import Option
+from recount_classifier.program import Option, read_program
 from recount_host.act import Person
 from recount_host.cli import COMMANDS, Command, main
 from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
 from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, WRITE_IN, Device, Sheet, order_text
+from recount_host.signatures import Signed, add_signature
 
 ANN = ("--by", "Ann Lee, official, D")
 BOB = ("--by", "Bob Ray, official, R")
@@ -63,11 +65,15 @@ class Keyboard:
         with open_ledger(self.data) as ledger:
             enrol(ledger, self.device.name, self.device.public_key)
 
+    def sign(self) -> None:
+        signed = Signed("program", self.program.read_bytes())
+        for name in ("Ann Lee, official, D", "Bob Ray, official, R"):
+            add_signature(self.program, signed, name, Ed25519PrivateKey.generate())
+
     def assign(self) -> None:
         words = ("run", "assign", "101", "--device", "alpha", "--program", str(self.program))
         run = str(self.ask(*words, "--mode", "training", *CLERK)["run"])
-        hash_ = bytes.fromhex(str(self.ask("program", "add", str(self.program), *CLERK)["program"]))
-        self.device.open_run(run, "101", hash_)
+        self.device.open_run(run, "101", read_program(self.program.read_bytes()).program_hash)
 
     def send(self) -> None:
         with open_ledger(self.data) as ledger:
@@ -372,6 +378,7 @@ def test_the_order_is_set_once_and_the_same_again_changes_nothing(keyboard: Keyb
 
 def test_a_live_run_on_a_device_that_is_not_armed_is_refused(keyboard: Keyboard) -> None:
     keyboard.start()
+    keyboard.sign()
     words = ("run", "assign", "101", "--device", "alpha", "--program", str(keyboard.program), *CLERK)
     assert "not passed logic and accuracy" in keyboard.refused(*words, "--mode", "live")
     assert "invalid choice: 'test'" in keyboard.refused(*words, "--mode", "test")
@@ -383,9 +390,44 @@ def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keybo
     keyboard.start()
     other = least_program("senate", "Senate", [Option("A", "A", write_in=False)])
     keyboard.program.write_bytes(other.to_bytes())
+    keyboard.sign()
     assert 'counts the contest "senate"' in keyboard.refused("program", "add", str(keyboard.program), *CLERK)
     with open_ledger(keyboard.data) as ledger:
         assert ledger.program_hashes() == ()
+
+
+def test_d2_a_program_is_added_when_one_person_of_each_side_has_signed_it(keyboard: Keyboard) -> None:
+    keyboard.start()
+    add = ("program", "add", str(keyboard.program), *CLERK)
+    assert "signed by nobody: one person of each side" in keyboard.refused(*add)
+    for name, refused in (
+        ("Ann Lee, official, D", "signed by Ann Lee, official, D: one person of each side"),
+        ("Amy Fox, official, D", "one person of each side"),
+        ("Cleo May, clerk", "one person of each side"),
+        ("ann lee, official, R", "one person of each side"),
+        ("Bob Ray, official, R", ""),
+    ):
+        key = str(keyboard.folder / f"{name}.key")
+        assert main(["program", "sign", str(keyboard.program), "--key", key, "--name", name]) == 0
+        keyboard.capsys.readouterr()
+        if refused:
+            assert refused in keyboard.refused(*add)
+    assert "Bob Ray, official, R (key " in keyboard.do(*add)
+    with open_ledger(keyboard.data) as ledger:
+        acts = [act for act in ledger.acts() if act.kind == "program_added"]
+    assert len(acts) == 1
+    assert len(acts[0].body["signatures"]) == 5
+
+
+def test_a_program_that_served_for_training_is_added_again_with_its_signatures(keyboard: Keyboard) -> None:
+    keyboard.start()
+    keyboard.assign()
+    keyboard.sign()
+    for _ in range(2):
+        keyboard.do("program", "add", str(keyboard.program), *CLERK)
+    with open_ledger(keyboard.data) as ledger:
+        acts = [act for act in ledger.acts() if act.kind == "program_added"]
+    assert [len(act.body["signatures"]) for act in acts] == [0, 2]
 
 
 @pytest.mark.parametrize(

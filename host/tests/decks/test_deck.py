@@ -119,7 +119,7 @@ FAULTS = (
     Fault("N too high", lambda: changed(votes=2), "101-001"),
     Fault("no write-in area", lambda: changed(without_writing), "101-011"),
     Fault("no place for the TEST mark", lambda: changed(without_test_mark), "101-001"),
-    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-002"),
+    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-016"),
     Fault("marks asked too little of", lambda: changed(marked_cover=0.03, marked_span=0.05), "101-018"),
     Fault("ink too high", lambda: changed(ink=0.8), "101-016"),
     Fault("stray ink let pass", lambda: changed(crowd_mm2=99.0, stray_mm2=99.0), "101-010"),
@@ -146,6 +146,14 @@ def test_a_planted_fault_fails_the_deck_with_the_right_sheet_named(fault: Fault)
     assert _differs(drawn, n, program, fault.see) == fault.named
 
 
+@pytest.mark.parametrize("dx", [-0.5, 0.5])
+def test_a_target_half_its_width_off_fails_the_deck_whichever_option_has_it(dx: float) -> None:
+    drawn = fairview_deck()
+    for key in drawn.deck.options:
+        narrow = next(n for n, plan in enumerate(drawn.plans) if plan.marks == {key: "middle"})
+        assert _differs(drawn, narrow, changed(shifted(key, dx)), lambda picture: picture), key
+
+
 def test_each_option_has_a_count_of_its_own() -> None:
     deck = fairview_deck().deck
     counts = [sum(key in sheet.choices for sheet in deck.sheets) for key in deck.options]
@@ -158,23 +166,30 @@ def test_each_option_has_a_count_of_its_own() -> None:
             assert len(set(totals)) == options
 
 
-def test_a_deck_is_written_as_pictures_papers_and_expected_results(tmp_path: Path) -> None:
-    deck = make_deck(fairview_source(), tmp_path / "deck")
-    assert parse_deck((tmp_path / "deck" / "deck.toml").read_bytes()) == deck
-    assert {path.name for path in (tmp_path / "deck" / "pictures").iterdir()} == {
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of the Fairview deck."""
+    folder = tmp_path_factory.mktemp("made") / "deck"
+    make_deck(fairview_source(), folder)
+    return folder
+
+
+def test_a_deck_is_written_as_pictures_papers_and_expected_results(folder: Path) -> None:
+    deck = fairview_deck().deck
+    assert parse_deck((folder / "deck.toml").read_bytes()) == deck
+    assert {path.name for path in (folder / "pictures").iterdir()} == {
         f"{sheet.code}.png" for sheet in deck.sheets
     }
     for name in ("overlays", "marking-guide", "expected"):
-        with pypdfium2.PdfDocument(tmp_path / "deck" / f"{name}.pdf") as document:
+        with pypdfium2.PdfDocument(folder / f"{name}.pdf") as document:
             text = "".join(page.get_textpage().get_text_bounded() for page in document)
         assert ("TEST 101-001" if name == "overlays" else "101-001") in text
 
 
-def test_the_overlay_prints_the_test_mark_into_its_place(tmp_path: Path) -> None:
-    make_deck(fairview_source(), tmp_path / "deck")
+def test_the_overlay_prints_the_test_mark_into_its_place(folder: Path) -> None:
     place = fairview_source().program.styles[0].test_mark or (0, 0, 0, 0)
     left, top, right_, bottom = (edge / 200 * 4 * 72 for edge in place)
-    with pypdfium2.PdfDocument(tmp_path / "deck" / "overlays.pdf") as document:
+    with pypdfium2.PdfDocument(folder / "overlays.pdf") as document:
         picture = document[1].render(scale=4, grayscale=True).to_numpy()
     ink = np.argwhere(picture.reshape(*picture.shape[:2]) < 128)
     assert top <= ink[:, 0].min()

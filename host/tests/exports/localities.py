@@ -61,7 +61,9 @@ def a_scanned_day(marks: Sequence[str] = MARKS, device: MixedDevice | None = Non
     day = Day(program=False)
     options = [{"key": o.key, "name": o.name, "write_in": o.write_in} for o in made.options]
     body: dict[str, Any] = {"program": made.program_hash, "contest": made.key, "title": made.title}
-    day.append("program_added", (CLERK,), {**body, "vote_for": made.vote_for, "options": options})
+    day.append(
+        "program_added", (CLERK,), {**body, "vote_for": made.vote_for, "options": options, "signatures": []}
+    )
     device = device or MixedDevice("alpha", marks)
     day.append(ENROLLED, BOTH, enrolment_body("alpha", device.public_key))
     day.devices["alpha"] = device

@@ -12,7 +12,7 @@ from recount_host.law.enrolment import enrolment_body
 from recount_host.law.errors import NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, why_not_live
 from recount_host.law.logic_accuracy import Comparison, admit_logic_accuracy, compare
-from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet
+from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 SHEETS = (
@@ -257,6 +257,17 @@ def test_d2_a_certificate_for_what_was_not_tested_is_refused(changed: dict[str, 
 def test_a_deck_for_another_program_is_refused() -> None:
     with pytest.raises(NotAllowed, match="made for another contest program"):
         given(Day(), msgspec.structs.replace(DECK, program="00" * 32))
+
+
+@pytest.mark.parametrize(
+    "signers", [(), ("Ann Lee, official, D",), ("Ann Lee, official, D", "Amy Fox, official, D")]
+)
+def test_d2_a_program_that_not_both_sides_signed_arms_nothing(signers: Sequence[str]) -> None:
+    day = Day(program=False)
+    entries = [{"name": name, "public_key": "00" * 32, "signature": "00" * 64} for name in signers]
+    day.append("program_added", (CLERK,), {**program_body(PROGRAM), "signatures": entries})
+    with pytest.raises(NotAllowed, match="one person of each side proves and signs it first"):
+        given(day)
 
 
 def test_a_device_that_is_being_tested_is_given_no_precinct_and_the_other_way_round() -> None:

@@ -156,10 +156,12 @@ def test_the_proof_names_every_option_and_carries_the_code_on_every_page(
     program = tmp_path / "p.program"
     keyboard.run("program", "build", str(FAIRVIEW / "spec.toml"), "-o", str(program))
     first = keyboard.run(
-        "program", "sign", str(program), "--key", str(tmp_path / "a"), "--name", "Ann Lee, D"
+        "program", "sign", str(program), "--key", str(tmp_path / "a"), "--name", "Ann Lee, official, D"
     )
     assert "one more person has to sign" in first
-    keyboard.run("program", "sign", str(program), "--key", str(tmp_path / "b"), "--name", "Bo Ray, R")
+    keyboard.run(
+        "program", "sign", str(program), "--key", str(tmp_path / "b"), "--name", "Bo Ray, official, R"
+    )
     proof = tmp_path / "proof.pdf"
     words = ("program", "proof", str(program), "-o", str(proof), "--side", "Cora Whitlock")
     keyboard.run(*words)
@@ -173,8 +175,8 @@ def test_the_proof_names_every_option_and_carries_the_code_on_every_page(
         assert (tmp_path / f"proof-{number}.png").read_bytes().startswith(b"\x89PNG")
     for name in ("Cora Whitlock", "Oscar Radford", "Tessa Marlow", "Write-in"):
         assert all(name in page for page in pages)
-    assert "Ann Lee, D (key" in pages[0]
-    assert "Bo Ray, R (key" in pages[0]
+    assert "Ann Lee, official, D (key" in pages[0]
+    assert "Bo Ray, official, R (key" in pages[0]
     again = proof.read_bytes()
     keyboard.run(*words)
     assert proof.read_bytes() == again
@@ -187,7 +189,9 @@ def test_a_program_that_was_changed_after_it_was_signed_is_neither_proved_nor_ad
     text = (FAIRVIEW / "spec.toml").read_text(encoding="utf-8").replace("blank-101", f"{FAIRVIEW}/blank-101")
     spec.write_text(text, encoding="utf-8")
     keyboard.run("program", "build", str(spec), "-o", str(program))
-    keyboard.run("program", "sign", str(program), "--key", str(tmp_path / "a"), "--name", "Ann Lee, D")
+    keyboard.run(
+        "program", "sign", str(program), "--key", str(tmp_path / "a"), "--name", "Ann Lee, official, D"
+    )
     spec.write_text(text.replace("Cora Whitlock", "Cora Whitelock"), encoding="utf-8")
     keyboard.run("program", "build", str(spec), "-o", str(program))
     told = keyboard.refusal("program", "proof", str(program), "-o", str(tmp_path / "proof.pdf"))
