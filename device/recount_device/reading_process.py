@@ -19,6 +19,14 @@ from recount_classifier.program import Program
 from recount_device.camera import Page
 from recount_device.reader import Outcome, ReadingFailed
 
+NO_SPINNING = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "OPENCV_THREAD_POOL_ACTIVE_WAIT_MAIN": "0",
+    "OPENCV_THREAD_POOL_ACTIVE_WAIT_WORKER": "0",
+}
+"""The libraries' threads wait for more work by running in circles. Measured on two cores: one of them was lost
+to everybody else while sheets were read, and two threads took as long as one after the other."""
+
 END_PATIENCE_S = 2.0
 """How long the process may take to end by itself."""
 
@@ -63,7 +71,10 @@ class ReadingProcess:
         words = (sys.executable, "-P", "-m", "recount_device.reading_worker")
         handed_over = (theirs.fileno(), self._memory)
         self._process = subprocess.Popen(  # noqa: S603  this very program, under another name
-            [*words, *map(str, handed_over)], pass_fds=handed_over, stdin=subprocess.DEVNULL
+            [*words, *map(str, handed_over)],
+            pass_fds=handed_over,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, **NO_SPINNING},
         )
         theirs.close()
 
