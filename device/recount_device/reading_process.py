@@ -24,8 +24,8 @@ NO_SPINNING = {
     "OPENCV_THREAD_POOL_ACTIVE_WAIT_MAIN": "0",
     "OPENCV_THREAD_POOL_ACTIVE_WAIT_WORKER": "0",
 }
-"""The libraries' threads wait for more work by running in circles. Measured on two cores: one of them was lost
-to everybody else while sheets were read, and two threads took as long as one after the other."""
+"""The libraries' threads wait for work by running in circles. Measured on two cores: one of them was lost to
+everybody else while sheets were read, and two threads took as long as one after the other."""
 
 END_PATIENCE_S = 2.0
 """How long the process may take to end by itself."""
