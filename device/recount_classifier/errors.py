@@ -3,6 +3,7 @@
 * ClassifierError
   - ProgramError: the bytes are no contest program, or no longer the one that was built
   - PictureError: what should be read is no grey picture of a sheet
+  - LensError: numbers that are no lens (in lens.py)
   - BlankError: no program can be built from this blank and these numbers; the sentence says which and why
 """
 

@@ -24,7 +24,7 @@ _STRIP_PX = 16
 _WIDEST_PX = 12
 _ENVELOPE_PX = 25
 """Paper is what a line narrower than half of this leaves of it."""
-_PALEST = 0.03
+PALEST = 0.03
 """Darkness of a line, as a share of the contrast; the grain of a camera leaves a third of it at most."""
 _LIGHT_STRIPS = 0.2
 """Share of the strips in which a line may be lost in something else."""
@@ -57,7 +57,7 @@ def pale_lines(evidence: Evidence, program: Program) -> tuple[PaleLine, ...]:
     left, top, _, _ = style.reference_box
     row = evidence.crop.shape[0] / 2
     found: list[PaleLine] = []
-    for column, depth in _lines_of(evidence.crop, _PALEST * contrast):
+    for column, depth in dark_lines(evidence.crop, PALEST * contrast):
         across, down = to_blank @ (column - sx, row - sy)
         place = float(middle_y + down if lies else middle_x + across)
         if not _is_printed(printed, place - (top if lies else left)):
@@ -65,7 +65,7 @@ def pale_lines(evidence: Evidence, program: Program) -> tuple[PaleLine, ...]:
     return tuple(found)
 
 
-def _lines_of(picture: Grey, least_depth: float) -> list[tuple[float, float]]:
+def dark_lines(picture: Grey, least_depth: float) -> list[tuple[float, float]]:
     """Return (middle, depth in grey levels) of the lines that run down the whole picture."""
     depths = _depths(picture)
     columns = np.flatnonzero(depths >= least_depth)

@@ -7,12 +7,14 @@ sentence that says what to do; 2: the files given are no calibration.
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import cv2
 
 from recount_classifier.program import Program
+from recount_classifier.raster import Grey
 from recount_classifier.reading import read_sheet
 from recount_device.calibration_plot import plot
 from recount_device.errors import OperatorError
@@ -66,16 +68,14 @@ def run(args: argparse.Namespace) -> int:
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     program = load_program(Path(args.program))
-    marks = _marks_of(args.marked, Path(args.known), program)
+    known = known_marks_in(Path(args.known), program)
+    refuse_unknown(args.marked, known, Path(args.known))
     if len(args.blank) < LEAST_BLANKS:
         raise OperatorError(
             f"give {LEAST_BLANKS} blank sheets or more: they show how well the device repeats"
         )
-    scores = read_known_sheets(args.blank, marks, program)
-    if not scores.of(marked=False) or not scores.of(marked=True):
-        name, why = scores.troubles[0]
-        raise OperatorError(f"no blank or no marked sheet of this contest could be read ({name}: {why})")
-    result = assess(scores, program.thresholds)
+    scores = read_known_sheets(known_files(args.blank, args.marked, known), program)
+    result = assessed(scores, program)
     if args.output:
         title = f"{program.title}, program {program.program_hash.hex()[:8]}"
         _write(Path(args.output), plot(title, scores, result, program.thresholds))
@@ -83,19 +83,48 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result.passed else 1
 
 
-def read_known_sheets(blanks: Sequence[str], marks: dict[str, frozenset[str]], program: Program) -> Scores:
-    """Return what all targets of the blanks and of the deck score. `marks` are by SHEET as it was given."""
+class KnownSheet(NamedTuple):
+    """A sheet of which is known what it bears."""
+
+    name: str
+    sides: Sequence[Grey]
+    marked: frozenset[str]
+    """The marked options; none on a blank."""
+
+
+def read_known_sheets(sheets: Iterable[KnownSheet], program: Program) -> Scores:
+    """Return what all targets of known sheets score."""
     scores: list[Score] = []
     troubles: list[tuple[str, str]] = []
-    for sheet, keys in [*((blank, frozenset[str]()) for blank in blanks), *marks.items()]:
-        found, wrong = scores_of(name_of(sheet), read_sheet(load_sheet(sheet), program), keys, program)
+    blanks = decks = 0
+    for sheet in sheets:
+        found, wrong = scores_of(sheet.name, read_sheet(sheet.sides, program), sheet.marked, program)
         scores += found
-        troubles += [(name_of(sheet), sentence) for sentence in wrong]
-    return Scores(tuple(scores), len(blanks), len(marks), tuple(troubles))
+        troubles += [(sheet.name, sentence) for sentence in wrong]
+        blanks, decks = blanks + (not sheet.marked), decks + bool(sheet.marked)
+    return Scores(tuple(scores), blanks, decks, tuple(troubles))
 
 
-def _marks_of(sheets: Sequence[str], path: Path, program: Program) -> dict[str, frozenset[str]]:
-    """Return the marked options of every sheet of the deck."""
+def known_files(
+    blanks: Sequence[str], marked: Sequence[str], known: Mapping[str, frozenset[str]]
+) -> Iterator[KnownSheet]:
+    """Yield the sheets of picture files, each as FRONT or FRONT,BACK."""
+    for sheet in blanks:
+        yield KnownSheet(name_of(sheet), load_sheet(sheet), frozenset[str]())
+    for sheet in marked:
+        yield KnownSheet(name_of(sheet), load_sheet(sheet), known[name_of(sheet)])
+
+
+def assessed(scores: Scores, program: Program) -> Result:
+    """Return whether all margins are kept. Raises OperatorError where no sheet of a kind could be read."""
+    if not scores.of(marked=False) or not scores.of(marked=True):
+        name, why = scores.troubles[0]
+        raise OperatorError(f"no blank or no marked sheet of this contest could be read ({name}: {why})")
+    return assess(scores, program.thresholds)
+
+
+def known_marks_in(path: Path, program: Program) -> dict[str, frozenset[str]]:
+    """Return the marked options by the sheets' names. Raises OperatorError that names the line."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -103,13 +132,16 @@ def _marks_of(sheets: Sequence[str], path: Path, program: Program) -> dict[str, 
     except UnicodeDecodeError as error:
         raise OperatorError(f"the table {path} is no text file") from error
     try:
-        known = read_known_marks(text, [option.key for option in program.options])
+        return read_known_marks(text, [option.key for option in program.options])
     except OperatorError as error:
         raise OperatorError(f"{path}, {error}") from error
+
+
+def refuse_unknown(sheets: Sequence[str], known: Mapping[str, frozenset[str]], path: Path) -> None:
+    """Raise OperatorError for a sheet of the deck that the table does not tell of."""
     for sheet in sheets:
         if name_of(sheet) not in known:
             raise OperatorError(f"{path} does not say what is marked on {name_of(sheet)}")
-    return {sheet: known[name_of(sheet)] for sheet in sheets}
 
 
 def _write(path: Path, svg: str) -> None:

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 
 from recount_classifier.thresholds import Thresholds
 from recount_device.mark_calibration import SCORES, Result, Scores
+from recount_device.svg import BAD, INK, QUIET, line, text
 
 WIDTH_PX = 960
 _LEFT, _RIGHT = 190, 30
@@ -18,7 +19,7 @@ _TOP, _ROW = 96, 132
 _HALF = 44
 _BINS = 110
 _TICKS = (0.0, 0.01, 0.03, 0.1, 0.25, 0.5, 1.0)
-_MARKED, _EMPTY, _INK, _QUIET, _BAD = "#00549e", "#007a54", "#212121", "#696969", "#be3c00"
+_MARKED, _EMPTY = "#00549e", "#007a54"
 _WORDS = {
     "cover": "ink inside",
     "core": "pale ink inside",
@@ -35,11 +36,11 @@ def plot(title: str, scores: Scores, result: Result, limits: Thresholds) -> str:
     counts = f"{scores.blanks} blank and {scores.decks} marked sheets"
     size = f'viewBox="0 0 {WIDTH_PX} {height}" width="{WIDTH_PX}" height="{height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" fill="{_INK}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" fill="{INK}">',
         f"<title>{escape(f'{title}: {verdict}')}</title>",
         f'<rect width="{WIDTH_PX}" height="{height}" fill="#fff"/>',
-        _text(24, 36, f"{title}: {verdict}", size=20, weight="bold"),
-        _text(24, 62, f"{counts}. Bars up: marked targets. Bars down: empty targets.", colour=_QUIET),
+        text(24, 36, f"{title}: {verdict}", size=20, weight="bold"),
+        text(24, 62, f"{counts}. Bars up: marked targets. Bars down: empty targets.", colour=QUIET),
     ]
     for row, name in enumerate(SCORES):
         y = _TOP + row * _ROW + _HALF + 14
@@ -50,23 +51,23 @@ def plot(title: str, scores: Scores, result: Result, limits: Thresholds) -> str:
 
 def _row(y: float, name: str, scores: Scores, limits: Thresholds) -> list[str]:
     parts = [
-        _text(24, y - 4, name, weight="bold"),
-        _text(24, y + 16, _WORDS[name], size=13, colour=_QUIET),
+        text(24, y - 4, name, weight="bold"),
+        text(24, y + 16, _WORDS[name], size=13, colour=QUIET),
     ]
     for marked, colour in ((True, _MARKED), (False, _EMPTY)):
         values = [score.values[name] for score in scores.of(marked=marked)]
         parts += _bars(y, values, colour, up=marked)
-    parts.append(_line(_LEFT, y, WIDTH_PX - _RIGHT, y, _INK))
+    parts.append(line(_LEFT, y, WIDTH_PX - _RIGHT, y, INK))
     for tick in _TICKS:
-        parts.append(_line(_x(tick), y + _HALF + 6, _x(tick), y + _HALF + 11, _QUIET))
-        parts.append(_text(_x(tick), y + _HALF + 25, f"{tick:g}", size=12, colour=_QUIET, anchor="middle"))
+        parts.append(line(_x(tick), y + _HALF + 6, _x(tick), y + _HALF + 11, QUIET))
+        parts.append(text(_x(tick), y + _HALF + 25, f"{tick:g}", size=12, colour=QUIET, anchor="middle"))
     limit = float(getattr(limits, SCORES[name]))
-    parts.append(_line(_x(limit), y - _HALF, _x(limit), y + _HALF + 6, _EMPTY, dash="5 4"))
-    parts.append(_text(_x(limit) + 5, y + _HALF, f"empty below {limit:g}", size=12, colour=_EMPTY))
+    parts.append(line(_x(limit), y - _HALF, _x(limit), y + _HALF + 6, _EMPTY, dash="5 4"))
+    parts.append(text(_x(limit) + 5, y + _HALF, f"empty below {limit:g}", size=12, colour=_EMPTY))
     if name == "cover":
         least = limits.marked_cover
-        parts.append(_line(_x(least), y - _HALF, _x(least), y + _HALF + 6, _MARKED, width=2))
-        parts.append(_text(_x(least) + 5, y - _HALF + 10, f"marked from {least:g}", size=12, colour=_MARKED))
+        parts.append(line(_x(least), y - _HALF, _x(least), y + _HALF + 6, _MARKED, width=2))
+        parts.append(text(_x(least) + 5, y - _HALF + 10, f"marked from {least:g}", size=12, colour=_MARKED))
     return parts
 
 
@@ -76,8 +77,8 @@ def _margin(y: float, name: str, result: Result) -> str:
     names = {name} if name != "cover" else {"cover", "marked", "between"}
     rows = [margin for margin in result.margins if margin.name in names]
     if all(margin.holds for margin in rows):
-        return _text(24, y + 36, "margin kept", size=13, colour=_QUIET)
-    return _text(24, y + 36, "! too close", size=13, colour=_BAD, weight="bold")
+        return text(24, y + 36, "margin kept", size=13, colour=QUIET)
+    return text(24, y + 36, "! too close", size=13, colour=BAD, weight="bold")
 
 
 def _x(value: float) -> float:
@@ -102,27 +103,3 @@ def _bars(y: float, values: Sequence[float], colour: str, *, up: bool) -> list[s
                 f'height="{high:.1f}" fill="{colour}"><title>{count}</title></rect>'
             )
     return bars
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, *, width: int = 1, dash: str = "") -> str:
-    dashes = f' stroke-dasharray="{dash}"' if dash else ""
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{colour}" '
-        f'stroke-width="{width}"{dashes}/>'
-    )
-
-
-def _text(
-    x: float,
-    y: float,
-    words: str,
-    *,
-    size: int = 14,
-    colour: str = _INK,
-    weight: str = "normal",
-    anchor: str = "start",
-) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" font-weight="{weight}" '
-        f'text-anchor="{anchor}" stroke="#fff" stroke-width="3" paint-order="stroke">{escape(words)}</text>'
-    )
