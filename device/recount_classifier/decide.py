@@ -26,6 +26,11 @@ class TargetMeasure:
     ring: float
     halo: float
     cover: float
+    ground: float
+    """How dark the darkest ground round it is, where ink lies in it: a stain, a shade, pale print."""
+    relief: float
+    """Share of the core under ink that stands out from that ground too."""
+    tone: float
     spot: float
     """Largest ink spot, as a share of the target's area."""
     span: float
@@ -93,7 +98,8 @@ def state_of(target: TargetMeasure, limits: Thresholds) -> str:
     if bears_no_ink(target, limits):
         return UNSURE if is_pale(target, limits) else EMPTY
     if (
-        target.cover >= limits.marked_cover + guard
+        target.relief >= limits.marked_cover + guard
+        and target.tone >= limits.marked_tone + guard
         and target.span >= limits.marked_span + guard
         and target.body >= limits.marked_body + guard
         and target.inside >= limits.marked_inside + guard
@@ -117,14 +123,25 @@ def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> lis
     if target.fold:
         reasons.append("marginal_fold")
     if state == UNSURE and not bears_no_ink(target, limits):
-        passing = target.cover >= limits.marked_cover and target.inside < limits.marked_inside + guard
-        outside = target.cover < limits.clear_cover and target.spot < limits.clear_spot
-        reasons.append("marginal_passing" if passing else "marginal_outside" if outside else "marginal_mark")
+        reasons.append(_why_unsure(target, limits))
     if target.shared:
         reasons.append("marginal_shared_stroke")
     if target.encircled or target.crowded_mm2 >= limits.crowd_mm2 - guard:
         reasons.append("marginal_outside")
     return reasons
+
+
+def _why_unsure(target: TargetMeasure, limits: Thresholds) -> str:
+    """Return why ink in or round a target makes no mark."""
+    guard = limits.near_threshold
+    if target.cover >= limits.marked_cover:
+        if target.inside < limits.marked_inside + guard:
+            return "marginal_passing"
+        if target.relief < limits.marked_cover + guard:
+            return "marginal_ground"
+    if target.cover < limits.clear_cover and target.spot < limits.clear_spot:
+        return "marginal_outside"
+    return "marginal_mark"
 
 
 def decide(targets: Sequence[TargetMeasure], box: BoxMeasure, style: Style, program: Program) -> Decision:

@@ -22,7 +22,7 @@ from recount_classifier.ground import (
     usual_paper,
 )
 from recount_classifier.lines import Lines, erase, find_lines, meeting
-from recount_classifier.marks import Marks, measure
+from recount_classifier.marks import Levels, Marks, measure
 from recount_classifier.outlines import against_usual, measure_outlines
 from recount_classifier.places import (
     BESIDE_PRINT,
@@ -159,6 +159,10 @@ def _ink_level(limits: Thresholds) -> int:
     return round(limits.ink * 255)
 
 
+def _levels(limits: Thresholds) -> Levels:
+    return Levels(_ink_level(limits), round(limits.shade * 255), round(limits.pale_ink * 255))
+
+
 def _measure(
     seen: Sequence[Seen], evidence: Evidence, style: Style, limits: Thresholds
 ) -> tuple[list[tuple[TargetMeasure, ...]], list[BoxMeasure]]:
@@ -198,7 +202,7 @@ def _targets(
     corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
     left, top, width, height = corners.T
     x, y = left + (width - 1) / 2, top + (height - 1) / 2
-    marks = _marks([one.excess for one in seen], places, _ink_level(limits))
+    marks = _marks([one.excess for one in seen], places, _levels(limits))
     in_targets = strokes.in_zones[:, :, :count]
     mine = in_targets >= _TOUCH_PX
     owners = mine.sum(axis=2)[:, :, None]
@@ -211,8 +215,8 @@ def _targets(
     outlines = _outlines([one.present for one in seen], places)
     # In the order of TargetMeasure's fields.
     columns = (
-        marks.core, marks.ring, marks.halo, marks.cover, spots, marks.span, marks.body, inside, shared,
-        crowded_mm2, encircled, outlines,
+        marks.core, marks.ring, marks.halo, marks.cover, marks.ground, marks.relief, marks.tone, spots,
+        marks.span, marks.body, inside, shared, crowded_mm2, encircled, outlines,
     )  # fmt: skip
     by_sheet = zip(*(column.tolist() for column in columns), strict=True)
     measured: list[tuple[TargetMeasure, ...]] = []
@@ -225,14 +229,14 @@ def _targets(
     return measured
 
 
-def _marks(excesses: Sequence[Grey], places: Places, ink_level: int) -> Marks:
+def _marks(excesses: Sequence[Grey], places: Places, levels: Levels) -> Marks:
     """Return the marks of the targets (sheets x targets); those of one size are measured as one stack."""
     sheets, count = len(excesses), len(places.windows)
     result = Marks(*(np.zeros((sheets, count), np.float32) for _ in Marks.__slots__))
     for size in places.sizes:
         members = list(size.members)
         stack = stacked(excesses, [places.windows[i] for i in members], size.width, size.height)
-        together = measure(stack, np.tile(size.room, (sheets, 1)), size.width, size.height, ink_level)
+        together = measure(stack, np.tile(size.room, (sheets, 1)), size.width, size.height, levels)
         for name in Marks.__slots__:
             getattr(result, name)[:, members] = getattr(together, name).reshape(sheets, -1)
     return result

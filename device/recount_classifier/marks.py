@@ -24,6 +24,8 @@ _SHAPE_POWER = 3.0
 """Between an ellipse (2) and a rectangle: fits ovals, stadiums and boxes."""
 _GROUND_TONE = 0.08
 """Ink below this is paper grain."""
+_GROUND_PX, _BROAD_PX = 3, 7
+"""Sides of a spot of ground: wider than a stroke's blurred edge; wider than a pencil's stroke (0.9 mm)."""
 _PARTED_PX = 4
 _EDGES_PX = 3
 """Blurred edges of a stroke, both sides together: they make a dot wider, but are no length."""
@@ -66,6 +68,18 @@ def zones_of(target_width: float, target_height: float) -> Zones:
     return Zones(width, height, masks, core, inside, inner, halo)
 
 
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The excess (of 255) from which a pixel is something."""
+
+    ink: int
+    """Ink, against the brightest paper near it."""
+    shade: int
+    """Shade on the ground round a target: below, it is paper with its grain."""
+    pale: int
+    """Ink that is too dark to be a shade, however broad it is."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Marks:
     """Measurements of n targets; every field is an array of n. Shares are 0 to 1."""
@@ -76,6 +90,12 @@ class Marks:
     halo: Values
     cover: Values
     """Share of the core's pixels, as far as print leaves them open, that are ink."""
+    ground: Values
+    """Excess of the darkest ground round the target: a stain, a shade, pale print that goes on outside it."""
+    relief: Values
+    """As `cover`, of pixels that are ink even against that ground."""
+    tone: Values
+    """Mean excess of those pixels: how dark the mark is."""
     spot_px: Values
     """Ink pixels in core and ring of the largest connected spot there."""
     span: Values
@@ -93,51 +113,72 @@ def open_pixels(free: Stack, target_width: float, target_height: float) -> Value
     return np.maximum(free.reshape(len(free), -1).astype(np.float32) @ zones.masks.T, 1)
 
 
-def measure(excess: Stack, room: Values, target_width: float, target_height: float, ink_level: int) -> Marks:
+def measure(excess: Stack, room: Values, target_width: float, target_height: float, levels: Levels) -> Marks:
     """Measure a stack (n, height, width) of excess ink round targets of one size.
 
-    `room` is what `open_pixels` says: one row for all windows or one for each. `ink_level` is the excess at
-    which a pixel counts as ink.
+    `room` is what `open_pixels` says: a row for each window. Span and body are those of the ink that stands
+    out from the ground.
     """
     zones = zones_of(target_width, target_height)
     flat = excess.reshape(len(excess), -1)
-    tone = flat.astype(np.float32)
-    tone -= np.float32(_GROUND_TONE * 255)
-    np.maximum(tone, 0, out=tone)
-    means = tone @ zones.masks.T / room / 255
-    inked = flat > ink_level
-    cover = row_sums((inked & zones.core.ravel()).view(np.uint8)) / room[:, 0]
-    spot, span, body = _spots(inked, zones, target_width)
-    return Marks(
-        core=means[:, 0].astype(np.float32),
-        ring=means[:, 1].astype(np.float32),
-        halo=means[:, 2].astype(np.float32),
-        cover=cover.astype(np.float32),
-        spot_px=spot,
-        span=span,
-        body=body,
-    )
+    depth = flat.astype(np.float32)
+    depth -= np.float32(_GROUND_TONE * 255)
+    np.maximum(depth, 0, out=depth)
+    means = (depth @ zones.masks.T / room / 255).astype(np.float32)
+    inked = flat > levels.ink
+    core = zones.core.ravel()
+    cover = (row_sums((inked & core).view(np.uint8)) / room[:, 0]).astype(np.float32)
+    ground, tone, spot, span, body = np.zeros((5, len(cover)), np.float32)
+    core_ink, ring, halo = means.T
+    marks = Marks(core_ink, ring, halo, cover, ground, cover.copy(), tone, spot, span, body)
+    some = np.flatnonzero((inked & zones.inside.ravel()).any(axis=1))
+    if len(some) == 0:
+        return marks
+    marks.spot_px[some], marks.span[some], marks.body[some] = _spots(inked[some], zones, target_width)
+    darkest = _darkest_ground(excess[some], inked[some], zones, levels)
+    shaded = some[darkest > 0]
+    marks.ground[some] = darkest / np.float32(255)
+    rising = flat[some] > (darkest + levels.ink)[:, None]
+    if len(shaded):
+        _, marks.span[shaded], marks.body[shaded] = _spots(rising[darkest > 0], zones, target_width)
+    standing = np.where(rising & core, flat[some], 0)
+    pixels = np.count_nonzero(standing, axis=1)
+    marks.relief[some] = pixels / room[some, 0]
+    marks.tone[some] = row_sums(standing) / np.maximum(pixels, 1) / 255
+    return marks
+
+
+def _darkest_ground(
+    excess: Stack, inked: NDArray[np.bool_], zones: Zones, levels: Levels
+) -> NDArray[np.int32]:
+    """Return for each window how much darker (of 255) the darkest ground round the target is than paper.
+
+    Ground is a spot in the halo that is paler than ink; or one that is pale, but broader than a stroke: a
+    printed tint, a stain. It is as dark as its palest pixel.
+    """
+    narrow = eroded(_parted(np.where(_windows(inked, zones), 0, excess)), ones(_GROUND_PX, _GROUND_PX))
+    broad = eroded(_parted(np.where(excess >= levels.pale, 0, excess)), ones(_BROAD_PX, _BROAD_PX))
+    spots = np.maximum(narrow, broad)[_PARTED_PX:-_PARTED_PX].reshape(zones.height, len(excess), -1)
+    in_halo = spots[:, :, _PARTED_PX:-_PARTED_PX] * zones.halo[:, None, :]
+    darkest = in_halo.max(axis=(0, 2)).astype(np.int32)
+    return np.maximum(darkest - levels.shade, 0)
 
 
 def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple[Values, Values, Values]:
     """Return of each window's core and ring the largest ink spot, the longest extent, and the ink's body."""
     spot, span, body = (np.zeros(len(inked), np.float32) for _ in range(3))
-    inside = inked & zones.inside.ravel()
-    some = np.flatnonzero(inside.any(axis=1))
-    if len(some) == 0:
-        return spot, span, body
     # The windows' inner parts lie beside each other in one picture, parted so that nothing joins across.
     rows, columns = zones.inner
-    masks = _parted(_windows(inside[some], zones)[:, rows, columns])
-    whole = _parted(_windows(inked[some], zones)[:, _grown(rows), _grown(columns)])
-    pitch = masks.shape[1] // len(some)
-    thick = eroded(whole, ones(3, 3)).reshape(len(whole), len(some), -1)[1:-1, :, 1:-1]
+    masks = _parted(_windows(inked & zones.inside.ravel(), zones)[:, rows, columns])
+    whole = _parted(_windows(inked, zones)[:, _grown(rows), _grown(columns)])
+    pitch = masks.shape[1] // len(inked)
+    thick = eroded(whole, ones(3, 3)).reshape(len(whole), len(inked), -1)[1:-1, :, 1:-1]
     thick = both(np.ascontiguousarray(thick).reshape(masks.shape), masks)
-    body[some] = _pixels(thick, pitch) / _pixels(masks, pitch)
+    body[:] = _pixels(thick, pitch) / np.maximum(_pixels(masks, pitch), 1)
     # Gaps that the printed outline tears into a stroke are bridged.
     labels, stats = components(closed(masks, ones(5, 5)))
     areas = np.bincount(labels[masks > 0], minlength=len(stats))[1:]
-    owners = some[stats[1:, 0] // pitch]
+    owners = stats[1:, 0] // pitch
     np.maximum.at(spot, owners, areas.astype(np.float32))
     extents = np.hypot(*np.maximum(stats[1:, 2:4] - _EDGES_PX, 0).T) / target_width
     np.maximum.at(span, owners, extents.astype(np.float32))

@@ -28,6 +28,9 @@ REASONS: dict[str, Reason] = {
     "marginal_mark": Reason(SET_ASIDE, "A target bears ink that is neither clearly a mark nor clearly none."),
     "marginal_outside": Reason(SET_ASIDE, "Ink touches or crowds a target without clearly marking it."),
     "marginal_passing": Reason(SET_ASIDE, "A line or loop passes through a target and goes on."),
+    "marginal_ground": Reason(
+        SET_ASIDE, "A target lies on a stain, a shade or pale print that may be taken for a mark."
+    ),
     "marginal_shared_stroke": Reason(SET_ASIDE, "One stroke runs through more than one target."),
     "marginal_weak": Reason(SET_ASIDE, "One mark is much weaker than the others."),
     "marginal_repeated_option": Reason(SET_ASIDE, "One choice is printed twice and marked twice."),

@@ -22,6 +22,8 @@ _NOT_EMPTY = (
 )
 _NO_MARK = (
     ("cover", "marked_cover", "ink covers {} of it (a mark: {} or more)"),
+    ("relief", "marked_cover", "ink darker than the ground round it covers {} of it (a mark: {} or more)"),
+    ("tone", "marked_tone", "the ink in it is {} as dark as print (a mark: {} or more)"),
     ("span", "marked_span", "the ink in it is {} as long as it is wide (a mark: {} or more)"),
     ("body", "marked_body", "taking a pixel off its edges leaves {} of the ink (a mark: {} or more)"),
     ("inside", "marked_inside", "of the strokes' ink {} lies in it (a mark: {} or more)"),

@@ -62,9 +62,17 @@ class Thresholds:
     # -- marks --
     ink: float = 0.22
     """Excess darkness at which a pixel is ink. A stroke 25 % darker than the paper has about 0.27."""
+    shade: float = 0.04
+    """Excess darkness from which ground round a target is no plain paper: a stain, a shade, pale print.
+    A mark must be darker by `ink` than what exceeds it. Round 95 of 100 real marks: less."""
+    pale_ink: float = 0.45
+    """Ink paler than this, in a spot broader than a pencil's stroke, may be such ground too."""
     marked_cover: float = 0.25
-    """Share of a target's core under ink from which it is marked. Full and partial marks, X and check of real
-    sheets: 0.27 to 1; ticks and touches that people argue about: 0.05 to 0.24."""
+    """Share of a target's core from which it is marked, under ink that stands out from the ground round it.
+    Full and partial marks, X and check of real sheets: 0.28 to 1; ticks and touches that people argue about:
+    0.05 to 0.24."""
+    marked_tone: float = 0.30
+    """Mean darkness of that ink in a mark. Lowest of real marks: 0.52; a pale print's or a stain's: 0.28."""
     marked_span: float = 0.40
     """Extent of the mark inside the target, in target widths, that a mark has at least. Lowest of real marks:
     0.42; the dot of a 0.8 mm pen in a small oval: 0.34."""

@@ -8,7 +8,7 @@ target truly bears is known.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -55,8 +55,8 @@ KINDS = ("nothing", *DRAWN, *ON_SHEETS)
 """What a target bears. All but MEANT and HIDDEN must never be taken for a mark."""
 KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
-_SHARE_OF_KIND = 0.0215
-"""Share of the positions that bear each of DRAWN."""
+_BORNE: dict[str, float] = dict.fromkeys(DRAWN, 0.0215)
+"""Share of the positions that bear each kind."""
 _SHEETS_WITH = {"fold": 0.45, "streak": 0.60, "watermark": 0.08}
 
 
@@ -416,11 +416,23 @@ def compose(supply: Supply, rng: Chance) -> Sheet:
     bank = supply.banks[int(rng.choice(len(shares), p=shares / shares.sum()))]
     blank = bank.blank
     flat = bank.prints[int(rng.integers(len(bank.prints)))].copy()
-    kinds, depths = _put_marks(flat, bank, rng)
+    kinds, depths = put_marks(flat, bank, rng, _BORNE)
     for fault, share in _SHEETS_WITH.items():
         if rng.random() < share:
             touched = _FAULTS[fault](flat, blank, rng)
             kinds[touched & (kinds == 0)] = KIND_NUMBERS[fault]
+    return scanned(flat, blank, kinds, depths, supply, rng)
+
+
+def scanned(
+    flat: Grey,
+    blank: Blank,
+    kinds: NDArray[np.uint8],
+    depths: NDArray[np.float64],
+    supply: Supply,
+    rng: Chance,
+) -> Sheet:
+    """Return the sheet as a scanner sees it; `depths` are those of the targets' wide marks, else 0."""
     white, black = rng.uniform(205, 250), rng.uniform(12, 40)
     toned = np.asarray(cv2.convertScaleAbs(flat, alpha=(white - black) / 255, beta=black), np.uint8)
     flat = supply.noises[int(rng.integers(len(supply.noises)))].on(toned, rng)
@@ -430,15 +442,20 @@ def compose(supply: Supply, rng: Chance) -> Sheet:
     return Sheet(flat, blank.style, blank.cells, kinds, clear)
 
 
-def _put_marks(flat: Grey, bank: Bank, rng: Chance) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
-    """Lay marks onto the ground, in place; return each target's kind, and its mark's depth if it is wide."""
+def put_marks(
+    flat: Grey, bank: Bank, rng: Chance, borne: Mapping[str, float]
+) -> tuple[NDArray[np.uint8], NDArray[np.float64]]:
+    """Lay marks onto the ground, in place; return each target's kind, and its mark's depth if it is wide.
+
+    `borne` is the share of the targets that bear each kind.
+    """
     centres = bank.blank.centres
-    count = len(centres)
+    count, drawable = len(centres), list(borne)
     kinds, depths = np.zeros(count, np.uint8), np.zeros(count)
-    drawn = (rng.random(count) / _SHARE_OF_KIND).astype(np.intp)
+    drawn = np.searchsorted(np.cumsum(list(borne.values())), rng.random(count), side="right")
     which = rng.random(count)
-    for index in np.flatnonzero(drawn < len(DRAWN)):
-        kind = DRAWN[drawn[index]]
+    for index in np.flatnonzero(drawn < len(drawable)):
+        kind = drawable[drawn[index]]
         marks = bank.marks[kind]
         mark = marks[int(which[index] * len(marks))]
         x, y = centres[index]

@@ -1,0 +1,100 @@
+"""What lies under a target and goes on beside it is never taken for a mark, nor is a touch of a pen on it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from device.tests.classifier.backgrounds import BACKGROUNDS, compose_on, judge_on
+from device.tests.classifier.positions import SHAPES, Blank, Grey, Sheet, Supply, draw_ground, make_supply
+from recount_classifier.decide import MARKED, UNSURE, TargetMeasure, state_of, target_reasons
+from recount_classifier.judge import measure_targets, see_ground
+from recount_classifier.sentences import state_sentence
+from recount_classifier.thresholds import Thresholds
+
+SEED = (31, 0)
+SHEETS = 10
+LOOKING_AWAY = replace(Thresholds(), shade=1.0, marked_tone=0.0)
+"""Ink is held against the brightest paper alone, however pale it is."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread():
+    threads = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    yield
+    cv2.setNumThreads(threads)
+
+
+@pytest.fixture(scope="module")
+def supply() -> Supply:
+    return make_supply(marks_of_kind=20, prints=25, seed=SEED)
+
+
+@pytest.mark.parametrize("background", BACKGROUNDS)
+def test_no_background_is_taken_for_a_mark(background: str, supply: Supply):
+    found = judge_on(background, supply, SEED, SHEETS, Thresholds())
+    assert found.positions > 50 * SHEETS
+    assert found.wrong == ()
+    assert found.counted > 0.3 * found.marks, "marks on such ground are still counted"
+
+
+@pytest.fixture(scope="module", params=["pale bands", "a watermark of words", "folds with a shade"])
+def deceiving(request: pytest.FixtureRequest, supply: Supply) -> tuple[TargetMeasure, ...]:
+    """Return targets without a mark that would be votes if the ground round them were not looked at."""
+    found = judge_on(request.param, supply, SEED, 3 * SHEETS, LOOKING_AWAY)
+    return tuple(
+        measured_on(compose_on(request.param, supply, np.random.default_rng((*SEED, number))))[target]
+        for number, target in found.wrong
+    )
+
+
+def measured_on(sheet: Sheet) -> tuple[TargetMeasure, ...]:
+    limits = Thresholds()
+    return measure_targets([see_ground(sheet.flat, 0.0, sheet.style, limits)], sheet.style, limits)[0]
+
+
+def test_what_looks_like_a_mark_on_such_ground_is_for_people_who_are_told_why(
+    deceiving: tuple[TargetMeasure, ...],
+):
+    limits = Thresholds()
+    assert deceiving, "without a look at the ground there would be wrong votes"
+    for target in deceiving:
+        state = state_of(target, limits)
+        assert state == UNSURE
+        assert target_reasons(target, state, limits)[-1] in {"marginal_ground", "marginal_mark"}
+        assert "No clear mark: ink" in state_sentence(target, state, limits)
+    assert any("marginal_ground" in target_reasons(target, UNSURE, limits) for target in deceiving)
+
+
+# -- a mark on a pale band -----------------------------------------------------------------------------------
+
+BOX = next(shape for shape in SHAPES if shape.name == "box 2.5 x 2.5 mm")
+TARGET = 65
+
+
+def with_band(blank: Blank, grey: int) -> Grey:
+    """Return the ground with a slanted band whose edge runs through the target's middle."""
+    x, y = blank.centres[TARGET]
+    height, width = blank.image.shape
+    rows, columns = np.mgrid[0:height, 0:width]
+    away = ((columns - x) - (rows - y)) / np.sqrt(2)
+    return np.where((away > 0) & (away < 24), np.minimum(blank.image, grey), blank.image).astype(np.uint8)
+
+
+def test_a_pen_s_cross_on_a_watermark_is_counted():
+    limits, blank = Thresholds(), draw_ground(BOX, np.random.default_rng(3))
+    picture = with_band(blank, 215)
+    x, y = (round(v) for v in blank.centres[TARGET])
+    for way in (1, -1):
+        cv2.line(picture, (x - 9, y - 9 * way), (x + 9, y + 9 * way), (40,), 5, cv2.LINE_AA)
+    blurred = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.6))
+    seen = see_ground(
+        np.asarray(cv2.convertScaleAbs(blurred, alpha=0.8, beta=30), np.uint8), 0.0, blank.style, limits
+    )
+    target = measure_targets([seen], blank.style, limits)[0][TARGET]
+    assert target.ground > 0
+    assert state_of(target, limits) == MARKED
