@@ -29,6 +29,7 @@ from host.tests.links.stand_in import StandIn
 from recount_host.host_key import HostKey, open_host_key
 from recount_host.ledger import Ledger, Outcome, Verdict
 from recount_host.links.collector import Collector
+from recount_host.links.crop_under_way import CropPlace
 from recount_host.links.live import LiveBoard
 from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import TcpLinks, listen
@@ -114,7 +115,7 @@ def serial_goodput(identity: HostKey, device: StandIn, seconds: float) -> tuple[
                 port.write()
             for want in host.wants:
                 if isinstance(want, Introduce):
-                    host.told(Introduced(Outcome(Verdict.ALREADY, next_n=1), 0), now_ms)
+                    host.told(Introduced(Outcome(Verdict.ALREADY, next_n=1), 0, CropPlace()), now_ms)
                 elif isinstance(want, KeepRecords):
                     first_s = first_s or time.monotonic()
                     arrived += len(want.items)

@@ -133,6 +133,8 @@ class HostSession:
         self._welcomed = False
         self._next_record = 0
         self._crop_from = 0
+        self._crop_begun = 0, 0
+        """The crop that the host has in part, and how much of it."""
         self._crop: tuple[int, bytes, bytes] | None = None
         self._crop_offset = 0
         self._crop_search_done_at = -1
@@ -237,7 +239,7 @@ class HostSession:
         if kind == "challenge":
             self._introduce(fields["nonce"])
         elif kind == "welcome":
-            self._take_welcome(fields["next_n"], fields["crop_n"])
+            self._take_welcome(fields["next_n"], fields["crop_n"], fields["crop_offset"])
         elif kind == "crop_taken":
             self._crop_from = max(self._crop_from, fields["n"] + 1)
             self._crop = None
@@ -260,7 +262,7 @@ class HostSession:
             return
         self._desk.put(Received(kind, fields))
 
-    def _take_welcome(self, next_n: int, crop_n: int) -> None:
+    def _take_welcome(self, next_n: int, crop_n: int, crop_offset: int) -> None:
         own_next_n, _ = self._reader.head()
         if next_n > own_next_n:
             self._refuse(sentence("journal_is_old"))
@@ -268,6 +270,7 @@ class HostSession:
         self._welcomed = True
         self._next_record = next_n
         self._crop_from = crop_n or next_n
+        self._crop_begun = crop_n, crop_offset
         self._crop = None
         self._crop_search_done_at = -1
         self._desk.set_present(present=True)
@@ -342,5 +345,8 @@ class HostSession:
             self._crop_search_done_at = self._next_record
             return False
         self._crop = found
-        self._crop_offset = 0
+        n, offset = self._crop_begun
+        # Only once, and only what is there: else it begins anew.
+        self._crop_offset = offset if n == found[0] and offset < len(found[2]) else 0
+        self._crop_begun = 0, 0
         return True

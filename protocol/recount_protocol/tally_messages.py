@@ -92,7 +92,7 @@ FROM_DEVICE: dict[str, Fields] = {
 
 FROM_HOST: dict[str, Fields] = {
     "challenge": {"nonce": _NONCE},
-    "welcome": {"next_n": _N, "crop_n": _N_OR_NONE},
+    "welcome": {"next_n": _N, "crop_n": _N_OR_NONE, "crop_offset": Field(int, 0, MAX_CROP_BYTES)},
     "acknowledged": {"n": _N_OR_NONE},
     "crop_taken": {"n": _N},
     "program_part": {

@@ -48,7 +48,8 @@ TALLY_MEANINGS = {
     "program_wanted": "send this contest program from this byte on",
     "device_state": "words for the live page; never a figure",
     "challenge": "prove that you have your key, by signing this too",
-    "welcome": "send records from `next_n` on, and crops from record `crop_n` on (0: none is missing)",
+    "welcome": "send records from `next_n` on, and crops from record `crop_n` on (0: none is missing); "
+    "of that one the first `crop_offset` bytes are here",
     "acknowledged": "all records up to `n` are on the host's disk",
     "crop_taken": "the crop of record `n` is on the host's disk",
     "program_part": "a part of a contest program",

@@ -141,7 +141,7 @@ def test_a_second_welcome_has_the_records_sent_again_from_there(wire: Wire) -> N
     wire.journal.write(*[FAULT] * 5)
     wire.run()
     wire.host.numbers.clear()
-    wire.host.send("welcome", next_n=3, crop_n=0)
+    wire.host.send("welcome", next_n=3, crop_n=0, crop_offset=0)
     wire.run()
     assert wire.host.numbers == [3, 4, 5]
 
@@ -153,15 +153,28 @@ def test_crops_follow_in_parts_and_arrive_whole(wire: Wire) -> None:
     assert wire.host.crops == pictures
 
 
-def test_a_crop_that_was_cut_off_begins_again(wire: Wire) -> None:
-    picture = b"z" * 20_000
-    wire.journal.write(judged(1, picture))
+def test_of_a_crop_that_was_cut_off_only_the_rest_is_sent_after_the_loss(wire: Wire) -> None:
+    picture = bytes(range(250)) * 80
+    wire.journal.write(judged(1, picture), judged(2, b"another"))
     wire.run(8)
     assert wire.host.crops == {}
-    assert "crop_part" in wire.host.heard
+    assert wire.host.crop_bytes > 0
     wire.lose()
     wire.run(200)
-    assert wire.host.crops == {1: picture}
+    assert wire.host.crops == {1: picture, 2: b"another"}
+    assert wire.host.crop_bytes == len(picture) + len(b"another")
+
+
+@pytest.mark.parametrize(("crop_n", "crop_offset"), [(1, 2000), (1, 5000), (2, 100), (0, 100)])
+def test_a_place_to_go_on_from_that_is_not_in_the_crop_has_it_begin_anew(
+    wire: Wire, crop_n: int, crop_offset: int
+) -> None:
+    wire.journal.write(judged(1, b"z" * 2000))
+    wire.run()
+    wire.host.crops.clear()
+    wire.host.send("welcome", next_n=1, crop_n=crop_n, crop_offset=crop_offset)
+    wire.run()
+    assert wire.host.crops == ({1: b"z" * 2000} if crop_n < 2 else {})
 
 
 def test_a_new_record_does_not_wait_for_the_crops(wire: Wire) -> None:

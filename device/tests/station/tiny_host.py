@@ -47,6 +47,8 @@ class TinyHost:
         self.introduced: dict[str, Any] = {}
         self.records: list[bytes] = []
         self.crops: dict[int, bytes] = {}
+        self.crop_bytes = 0
+        """Bytes of crops that came, also of those that came again."""
         self.states: list[tuple[str, str]] = []
         self.heard: list[str] = []
         self.numbers: list[int] = []
@@ -116,10 +118,12 @@ class TinyHost:
         if self.refuses:
             self.send("refused", why=self.refuses)
             return
-        self._parts.clear()
-        missing = [n for n in self._crops_expected() if n not in self.crops]
+        crop_n = min((n for n in self._crops_expected() if n not in self.crops), default=0)
         self.send(
-            "welcome", next_n=self.claims_next_n or len(self.records) + 1, crop_n=min(missing, default=0)
+            "welcome",
+            next_n=self.claims_next_n or len(self.records) + 1,
+            crop_n=crop_n,
+            crop_offset=len(self._parts) if crop_n else 0,
         )
 
     def _crops_expected(self) -> list[int]:
@@ -143,8 +147,11 @@ class TinyHost:
 
     def _on_crop_part(self, n: int, offset: int, total: int, sha256: bytes, part: bytes) -> None:
         assert decode_record(self.records[n - 1]).body["crop_sha256"] == sha256
+        if offset == 0:
+            self._parts.clear()
         assert offset == len(self._parts)
         self._parts += part
+        self.crop_bytes += len(part)
         if len(self._parts) == total:
             self.crops[n] = bytes(self._parts)
             self._parts.clear()

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from recount_host.errors import OperatorError
 from recount_host.ledger.ledger import Ledger
 from recount_host.ledger.rows import Outcome, Verdict
+from recount_host.links.crop_under_way import CropPlace
 from recount_host.links.wants import (
     CropKept,
     Dismissed,
@@ -81,6 +82,8 @@ class Collector:
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._crops: deque[tuple[Seat, KeepCrop]] = deque()
         """They wait until no record does; each device has one under way at most, so they are bounded."""
+        self._crop_places: dict[str, CropPlace] = {}
+        """What of each device's crop under way has come, over whichever connection."""
         self._seats: dict[str, Seat] = {}
         self._told: dict[str, tuple[Duty, ...]] = {}
         self._boots: dict[str, list[int]] = {}
@@ -169,7 +172,10 @@ class Collector:
                 self._told.pop(want.device, None)
                 self._acts_seen = -1
                 self._looked_s = 0.0
-            seat.answer(Introduced(outcome, self._ledger.next_crop_n(want.device)))
+            place = self._crop_places.get(want.device, CropPlace()).for_next_connection()
+            if outcome.verdict in (Verdict.STORED, Verdict.ALREADY):
+                self._crop_places[want.device] = place
+            seat.answer(Introduced(outcome, self._ledger.next_crop_n(want.device), place))
 
     def _judge(self, want: Introduce) -> Outcome:
         outcome = self._ledger.introduce(want.device, want.name, want.public_key, want.next_n, want.head)

@@ -10,11 +10,12 @@ connection is a new session, and begins anew.
 import secrets
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from recount_host.host_key import HostKey
 from recount_host.ledger.rows import Outcome, Verdict
+from recount_host.links.crop_under_way import CropPlace, CropUnderWay
 from recount_host.links.wants import (
     CropKept,
     Dismissed,
@@ -87,12 +88,8 @@ class Condition:
     """Why the device, or what it sent, is refused; empty when it is not."""
 
 
-@dataclass(slots=True)
-class _CropInParts:
-    n: int
-    total: int
-    sha256: bytes
-    received: bytearray = field(default_factory=bytearray)
+_CROP_PART = ("n", "total", "sha256", "offset", "part")
+"""The fields of the message, in the order in which they are looked at."""
 
 
 class DeviceSession:
@@ -128,7 +125,7 @@ class DeviceSession:
         self._acknowledged_n = 0
         self._welcome_ms: int | None = None
         self._welcome_wanted: tuple[int, int] | None = None
-        self._crop: _CropInParts | None = None
+        self._crop_place = CropPlace()
         self._crop_at_ledger = False
         """A crop waits to be written down: no other is taken meanwhile, so memory is bounded."""
         self._next_crop_n = 0
@@ -236,7 +233,8 @@ class DeviceSession:
         self.condition.welcomed = True
         self._acknowledged_n = self._acknowledge_n = reply.outcome.next_n - 1
         self._next_crop_n = reply.crop_n
-        self._welcome(reply.outcome.next_n, reply.crop_n)
+        self._crop_place = reply.crop_place
+        self._welcome(reply.outcome.next_n, reply.crop_n, reply.crop_place.offset_of(reply.crop_n))
         if self._acknowledge_n:
             # What was stored while the last connection broke was never acknowledged there.
             self._outbox.append(pack("acknowledged", n=self._acknowledge_n))
@@ -357,22 +355,18 @@ class DeviceSession:
         """Take a part of a crop; the last one sends the whole to the ledger."""
         if self._crop_at_ledger:
             return  # said again after a welcome: the answer that comes for it leads on
-        if fields["offset"] == 0:
-            self._crop = _CropInParts(fields["n"], fields["total"], fields["sha256"])
-        crop = self._crop
-        if (
-            crop is None
-            or (crop.n, crop.total, crop.sha256) != (fields["n"], fields["total"], fields["sha256"])
-            or fields["offset"] != len(crop.received)
-            or len(crop.received) + len(fields["part"]) > crop.total
-        ):
+        n, total, sha256, offset, part = (fields[name] for name in _CROP_PART)
+        if offset == 0:
+            self._crop_place.crop = CropUnderWay(n, total, sha256)
+        crop = self._crop_place.crop
+        if crop is None or not crop.fits(n, total, sha256, offset, len(part)):
             # It begins again at offset 0, which costs a few parts and cannot go wrong.
-            self._crop = None
-            self._welcome_wanted = (self._acknowledge_n + 1, self._next_crop_n or fields["n"])
+            self._crop_place.crop = None
+            self._welcome_wanted = (self._acknowledge_n + 1, self._next_crop_n or n)
             return
-        crop.received += fields["part"]
+        crop.received += part
         if len(crop.received) == crop.total:
-            self._crop = None
+            self._crop_place.crop = None
             self._crop_at_ledger = True
             self._want(KeepCrop(self.condition.device, crop.n, bytes(crop.received)))
 
@@ -406,10 +400,10 @@ class DeviceSession:
         )
         return pack("order", order=order, signature=signature)
 
-    def _welcome(self, next_n: int, crop_n: int) -> None:
+    def _welcome(self, next_n: int, crop_n: int, crop_offset: int = 0) -> None:
         self._welcome_wanted = None
         self._welcome_ms = self._now_ms
-        self._outbox.append(pack("welcome", next_n=next_n, crop_n=crop_n))
+        self._outbox.append(pack("welcome", next_n=next_n, crop_n=crop_n, crop_offset=crop_offset))
 
     def _want(self, want: Want, weight: int = 1) -> None:
         self._unanswered += weight

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from recount_host.ledger.rows import Outcome
+from recount_host.links.crop_under_way import CropPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Introduced:
 
     outcome: Outcome
     crop_n: int
+    crop_place: CropPlace
+    """What of a crop came over the connections before."""
 
 
 @dataclass(frozen=True, slots=True)

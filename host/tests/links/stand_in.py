@@ -46,6 +46,8 @@ class StandIn:
         """Record numbers that are never sent, as by somebody who sits on the wire."""
         self.acknowledged_n = 0
         self.crops_taken: list[int] = []
+        self.crop_bytes_sent = 0
+        """Over all connections."""
         self.heard: list[tuple[str, dict[str, Any]]] = []
         self.refused = ""
         self.programs: dict[bytes, bytearray] = {}
@@ -189,7 +191,7 @@ class Connection:
         owner.heard.append((kind, fields))
         if kind == "welcome":
             self._next_n = fields["next_n"]
-            self._crop_n, self._crop_offset = fields["crop_n"], 0
+            self._crop_n, self._crop_offset = fields["crop_n"], fields["crop_offset"]
         elif kind == "acknowledged":
             owner.acknowledged_n = fields["n"]
         elif kind == "crop_taken":
@@ -233,6 +235,7 @@ class Connection:
             return None
         part = crop[self._crop_offset : self._crop_offset + PART_BYTES]
         offset, self._crop_offset = self._crop_offset, self._crop_offset + len(part)
+        owner.crop_bytes_sent += len(part)
         sha256 = hashlib.sha256(crop).digest()
         return pack("crop_part", n=self._crop_n, offset=offset, total=len(crop), sha256=sha256, part=part)
 

@@ -10,6 +10,7 @@ from host.tests.enrolling import enrol
 from host.tests.links.stand_in import Connection, StandIn
 from recount_host.host_key import open_host_key
 from recount_host.ledger import Ledger
+from recount_host.links.crop_under_way import CropPlace
 from recount_host.links.session import DeviceSession
 from recount_host.links.wants import (
     CropKept,
@@ -45,6 +46,7 @@ class Table:
         self.boots = 0
         self.session = DeviceSession(1, self.identity)
         self.connection: Connection | None = None
+        self.crop_place = CropPlace()
         self.ledger_answers = True
         self.unanswered: list[Want] = []
 
@@ -94,7 +96,8 @@ class Table:
                 outcome = self.ledger.introduce(
                     want.device, want.name, want.public_key, want.next_n, want.head
                 )
-                return Introduced(outcome, self.ledger.next_crop_n(want.device))
+                self.crop_place = self.crop_place.for_next_connection()
+                return Introduced(outcome, self.ledger.next_crop_n(want.device), self.crop_place)
             case KeepRecords():
                 return RecordsKept(tuple(self.ledger.add_records(want.items)))
             case KeepCrop():

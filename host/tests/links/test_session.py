@@ -7,6 +7,7 @@ import pytest
 from msgpack import packb
 
 from host.tests.links.stand_in import Connection, StandIn
+from recount_host.links.crop_under_way import CropPlace, CropUnderWay
 from recount_protocol.delivery import Delivery
 from recount_protocol.key_words import key_words
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSION, pack
@@ -35,7 +36,7 @@ def test_a_new_device_is_welcomed_and_its_records_are_acknowledged(table: Table)
     device = faults(a_device(), 20)
     session = table.connect(device)
     assert table.run(lambda: device.acknowledged_n == 20)
-    assert device.heard[0] == ("welcome", {"next_n": 1, "crop_n": 0})
+    assert device.heard[0] == ("welcome", {"next_n": 1, "crop_n": 0, "crop_offset": 0})
     assert [stored.data for stored in table.ledger.stored_records()] == [data for data, _ in device.journal]
     assert session.condition.connected
     assert session.device == device.device
@@ -60,7 +61,7 @@ def test_after_a_restart_a_device_goes_on_where_the_ledger_stands(table: Table) 
     faults(device, 3)
     table.connect(device)
     assert table.run(lambda: device.acknowledged_n == 8)
-    assert said(device, "welcome")[1] == {"next_n": 6, "crop_n": 0}
+    assert said(device, "welcome")[1] == {"next_n": 6, "crop_n": 0, "crop_offset": 0}
     assert [record.n for record in table.ledger.records()] == list(range(1, 9))
 
 
@@ -97,17 +98,41 @@ def test_a_crop_comes_in_parts_behind_the_records(table: Table) -> None:
     assert device.acknowledged_n == 11
 
 
-def test_a_crop_cut_off_in_the_middle_is_sent_again_after_the_reconnect(table: Table) -> None:
+def test_of_a_crop_cut_off_in_the_middle_only_the_rest_is_sent_after_the_reconnect(table: Table) -> None:
     device = a_device()
     pictures = {n: bytes([n]) * 700_000 for n in (1, 2)}
     for n, picture in pictures.items():
         device.write_set_aside(n, picture, run="run-1", batch=1)
-    session = table.connect(device)
-    assert table.run(lambda: session._crop is not None and len(session._crop.received) > 60_000)
-    assert device.crops_taken == []
+    for cut_at in (60_000, 400_000):
+        table.connect(device)
+        assert table.run(lambda at=cut_at: table.crop_place.offset_of(1) > at)
+        assert device.crops_taken == []
+    here, device.crop_bytes_sent = table.crop_place.offset_of(1), 0
     table.connect(device)
     assert table.run(lambda: device.crops_taken == [1, 2])
     assert {n: table.ledger.crop(device.device, n) for n in pictures} == pictures
+    assert device.crop_bytes_sent == 1_400_000 - here
+
+
+def test_a_part_that_does_not_go_on_where_the_crop_ends_has_it_begin_anew(table: Table) -> None:
+    device = a_device()
+    device.write_set_aside(1, b"z" * 300_000, run="run-1", batch=1)
+    table.connect(device)
+    assert table.run(lambda: table.crop_place.offset_of(1) > 100_000)
+    assert table.crop_place.crop is not None
+    del table.crop_place.crop.received[-1:]
+    assert table.run(lambda: device.crops_taken == [1])
+    assert table.ledger.crop(device.device, 1) == b"z" * 300_000
+
+
+def test_what_came_over_one_connection_is_not_touched_by_the_one_before() -> None:
+    before = CropPlace(CropUnderWay(3, 10, b"s" * 32, bytearray(b"12345")))
+    after = before.for_next_connection()
+    assert before.crop is not None
+    before.crop.received += b"late"
+    assert after.offset_of(3) == 5
+    assert after.offset_of(4) == 0
+    assert CropPlace().for_next_connection().offset_of(3) == 0
 
 
 def test_a_crop_that_is_not_the_one_of_its_record_is_refused(table: Table) -> None:
