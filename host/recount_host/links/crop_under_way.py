@@ -1,4 +1,4 @@
-"""A crop of which parts have come: it outlives the connection that brought them, and only the rest is sent."""
+"""A crop of which parts have come; it outlives their connection, so that only the rest is sent."""
 
 from dataclasses import dataclass, field
 
