@@ -59,6 +59,8 @@ def run_deck(day: Day, deck: Path, faults: Sequence[Mapping[str, object]] = ()) 
 
 def test_a_deck_passes_and_arms_the_device_for_a_live_run(deck: Path, tmp_path: Path) -> None:
     with Day(tmp_path, order_of(read_deck(FAIRVIEW)), deck / "f.program") as day:
+        key, clerk = str(tmp_path / "clerk.key"), "Cleo May, clerk of the court"
+        run_host(("order", "sign", str(tmp_path / "order.toml"), "--key", key, "--name", clerk))
         day.open_host()
         told = run_deck(day, deck)
         assert told["differences"] == []

@@ -41,6 +41,7 @@ from recount_host.act import Act
 from recount_host.errors import OperatorError
 from recount_host.law import DEFAULT_SECTION
 from recount_host.law.acts import check_stored
+from recount_host.law.errors import LedgerContradiction
 
 MAX_ORDER_BYTES = 200_000
 """A locality has at most a few hundred precincts of some fifty bytes each."""
@@ -189,13 +190,17 @@ def order_signers(acts: Iterable[Act]) -> tuple[str, ...]:
 def order_text_of(acts: Iterable[Act]) -> str | None:
     """Return the text of the order that the ledger works under, or None before it has one.
 
-    Raises LedgerContradiction when the act that holds it is damaged.
+    It may have been set more than once, with more signatures. Raises LedgerContradiction when an act that
+    holds it is damaged, or holds another.
     """
+    texts: set[bytes] = set()
     for act in acts:
         if act.kind == "order_set":
             check_stored(act)
-            return bytes(act.body["toml"]).decode("utf-8")
-    return None
+            texts.add(bytes(act.body["toml"]))
+    if len(texts) > 1:
+        raise LedgerContradiction("this ledger holds two different orders: no step of it was done under one")
+    return next((text.decode("utf-8") for text in texts), None)
 
 
 def order_of(acts: Iterable[Act]) -> Order:

@@ -34,6 +34,7 @@ from recount_host.law.statement import statement
 from recount_host.law.statement_lines import Statement
 from recount_host.law.tally import DeviceFacts, Gap, read_device
 from recount_host.order import Order, order_hash, parse_order
+from recount_host.signatures import Signed
 from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 from recount_protocol.records import NO_HASH, Record, device_id, encode_record, record_hash, sign
 
@@ -473,8 +474,12 @@ class Day:
 
 
 def order_body(text: str) -> dict[str, Any]:
-    """Return the body of `order_set` for an order that nobody signed."""
-    return {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": []}
+    """Return the body of `order_set` for an order that the clerk of the court signed."""
+    toml = text.encode("utf-8")
+    key = Device(CLERK_OF_COURT.name)
+    signature = key.key.sign(Signed("order", toml).message).hex()
+    signed = {"name": in_words(CLERK_OF_COURT), "public_key": key.public_key.hex(), "signature": signature}
+    return {"toml": toml, "sha256": order_hash(text), "signatures": [signed]}
 
 
 def program_body(

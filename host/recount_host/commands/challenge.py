@@ -53,6 +53,27 @@ segregate = ActCommand(
     ),
     "once or more: an official",
 )
+correct_tag = ActCommand(
+    "tag_corrected",
+    "Enter what stands on a ballot's envelope where its tag or envelope was entered wrongly.",
+    (
+        Argument("tag", "the tag as it is entered now"),
+        option("--right-tag", "the tag as it stands on the envelope"),
+        option("--right-envelope", "the envelope's number as it stands on it"),
+        option("--reason", "what went wrong, in a few words"),
+    ),
+    lambda args, _state: {
+        "tag": args.tag,
+        "right_tag": text(args.right_tag, "the tag on the envelope (--right-tag)"),
+        "right_envelope": text(args.right_envelope, "the envelope's number (--right-envelope)"),
+        "reason": text(args.reason, "what went wrong (--reason)"),
+    },
+    lambda args, _state: (
+        f"tag {args.tag} is tag {args.right_tag} in envelope {args.right_envelope} now; what was entered "
+        "before is kept, and a statement that was printed is printed again"
+    ),
+    "once: a recount official",
+)
 state = ActCommand(
     "challenge_stated",
     "One official challenges a segregated ballot in writing; that is enough for the court to get it (E).",

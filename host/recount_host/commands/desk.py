@@ -68,8 +68,10 @@ def adopt_order(ledger: Ledger, path: Path, by: Sequence[Person] = (Person("host
     signatures = read_signatures(path, Signed("order", text.encode("utf-8")))
     with ledger.deciding() as turn:
         known = order_text_of(turn.acts())
-        if known is None:
-            signed = [msgspec.to_builtins(signature) for signature in signatures]
+        have = [entry for act in turn.acts() if act.kind == "order_set" for entry in act.body["signatures"]]
+        signed = [entry for entry in map(msgspec.to_builtins, signatures) if entry not in have]
+        # An order that was not signed when the ledger was made gets its signatures when they are there.
+        if known is None or (known == text and signed):
             body = {"toml": text.encode("utf-8"), "sha256": order_hash(text), "signatures": signed}
             turn.append("order_set", by, body)
         elif known != text:

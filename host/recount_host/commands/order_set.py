@@ -22,6 +22,11 @@ def run(args: argparse.Namespace) -> int:
     with open_ledger(Path(args.data), create=True) as ledger:
         adopt_order(ledger, Path(args.order), by)
         acts = ledger.acts()
-    signers = "; ".join(order_signers(acts)) or "nobody"
-    print(f"the ledger in {args.data} works under the order {args.order}, signed by {signers}")
+    signers = "; ".join(order_signers(acts))
+    print(f"the ledger in {args.data} works under the order {args.order}, signed by {signers or 'nobody'}")
+    if not signers:
+        print(
+            "no device counts live under an order that nobody signed: have it signed (order sign), and give "
+            "this command again"
+        )
     return 0

@@ -70,7 +70,7 @@ def _docket(_facts: Facts, court: Court) -> Iterator[Block]:
         total = "its vote is in the totals until the ruling" if is_in_totals(ballot) else "in no total"
         yield words(
             f"From {where}, counted as {ballot.counted_as.replace('_', ' ')}; {total}",
-            f"Question: {ballot.question}",
+            f"Question: {ballot.question_and_corrections}",
             *(
                 f"Statement {c.number} of {in_words(c.person)}, {GROUNDS[c.ground]}: {c.text}"
                 + (" (made after the conclusion)" if c.after_conclusion else "")

@@ -4,6 +4,7 @@ When each may be printed is the law's matter (law/printed_forms.py); here is onl
 left blank for somebody to write a figure into: every digit is printed (2005 and 2024 show why).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from recount_host.act import Act, Person
@@ -222,7 +223,7 @@ def _challenges(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
         yield words(
             f"From {_pile(ballot)}, counted as {ballot.counted_as.replace('_', ' ')}; "
             + ("its vote is in the totals" if is_in_totals(ballot) else "in no total"),
-            f"Question: {ballot.question}",
+            f"Question: {ballot.question_and_corrections}",
             f"Segregated by {_persons(ballot.by)}, {ballot.utc}",
             _notice(state, ballot),
         )
@@ -289,6 +290,7 @@ def _reseal(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
 
 def _submission(facts: Facts, state: PrecinctState) -> Iterator[Block]:
     said = statement(facts, state.precinct.id)
+    statements = Counter(stated.tag for stated in state.challenges)
     yield words(
         f"Statement of the recount with the record code {said.short_code}, signed by all officials (E)."
     )
@@ -298,7 +300,7 @@ def _submission(facts: Facts, state: PrecinctState) -> Iterator[Block]:
     yield table(
         ("Tag", "Envelope", "From", "Question", "Statements"),
         [
-            (b.tag, b.envelope, _pile(b), b.question, sum(c.tag == b.tag for c in state.challenges))
+            (b.tag, b.envelope, _pile(b), b.question_and_corrections, statements[b.tag])
             for b in state.questioned
         ],
         "No ballot of this precinct is in question.",

@@ -61,6 +61,11 @@ KINDS: Mapping[str, Kind] = {
             "signatures": Field(list, 0, 50, item=Field(dict, 3, 3)),
         },
     ),
+    "official_sworn": Kind(
+        "This person took the oath and stands on the roster, for a side or for none, as the court let the "
+        "parties choose.",
+        {"person": _WORDS_OF_PERSON, "before": _TEXT},
+    ),
     "program_added": Kind(
         "This contest program was taken into the ledger with the signatures of those who proved it; devices "
         "may be given it.",
@@ -321,6 +326,11 @@ KINDS: Mapping[str, Kind] = {
             "batch": Field(int, 0, 2**32 - 1),
             "sheet": Field(int, 0, 2**32 - 1),
         },
+    ),
+    "tag_corrected": Kind(
+        "Tag or envelope of a segregated ballot had been entered otherwise than they are written on its "
+        "envelope; an official entered what stands there. The wrong entry is kept.",
+        {"precinct": _WORD, "tag": _WORD, "right_tag": _WORD, "right_envelope": _WORD, "reason": _TEXT},
     ),
     "challenge_stated": Kind(
         "One recount official challenged this ballot in writing: enough to bring it before the court.",

@@ -43,6 +43,13 @@ class Segregated:
     act_n: int
     notice: tuple[str, int, int] | None = None
     """Device, batch and sheet of its notice, whose picture the court may see; None where none is named."""
+    entered_as: tuple[str, ...] = ()
+    """What tag and envelope had been entered as before they were corrected."""
+
+    @property
+    def question_and_corrections(self) -> str:
+        """Return what is in question, and what the tag was entered as before it was corrected."""
+        return "; ".join((self.question, *(f"first entered as {wrong}" for wrong in self.entered_as)))
 
 
 @dataclass(frozen=True, slots=True)

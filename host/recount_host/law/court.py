@@ -16,6 +16,7 @@ from recount_host.law.challenges import Segregated
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.persons import check_one_side_each, check_sides_known
 from recount_host.law.precinct import Facts, PrecinctState, apply_all, fold_all
+from recount_host.law.roster import check_may_act
 from recount_host.law.rulings import check_clerk, standing
 from recount_host.law.ties import is_tied
 
@@ -126,6 +127,7 @@ def admit_court(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str
     check_act(kind, by, body)
     check_sides_known(by, facts.order.side_keys)
     check_one_side_each(by, facts.acts)
+    check_may_act(by, facts.acts)
     court = fold_court(facts)
     act = Act(len(facts.acts) + 1, b"", kind, "", tuple(by), body)
     if kind == "court_form_printed":

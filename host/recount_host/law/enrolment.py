@@ -12,6 +12,7 @@ from recount_host.act import Act, Person
 from recount_host.law.acts import check_act
 from recount_host.law.errors import NotAllowed
 from recount_host.law.persons import check_both_sides, check_one_side_each, check_sides_known
+from recount_host.law.roster import check_may_act
 from recount_host.order import Order
 from recount_protocol.key_words import key_words
 from recount_protocol.records import device_id
@@ -62,6 +63,7 @@ def admit_enrolment(
     check_act(kind, by, body)
     check_sides_known(by, order.side_keys)
     check_one_side_each(by, acts)
+    check_may_act(by, acts)
     check_both_sides(by, "this")
     known = enrolments(acts)
     entry = known.get(body["device"])

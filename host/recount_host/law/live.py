@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from recount_host.act import Act
 from recount_host.law.arming import Arming
 from recount_host.law.precinct_state import Facts
+from recount_host.order import order_signers
 
 ASSIGNED, ENDED, ARMED, ZERO = "test_assigned", "test_ended", "device_armed", "zero_report_printed"
 """The kinds of acts of a logic-and-accuracy test."""
@@ -25,6 +26,11 @@ def open_test(acts: Sequence[Act], device: str) -> Act | None:
 
 def why_not_live(facts: Facts, device: str, program: bytes) -> str:
     """Return in a sentence why this device may not be given a live run with this program; empty if it may."""
+    if not order_signers(facts.acts):
+        return (
+            "nobody has signed the order of the court that this ledger works under: have it signed (order "
+            "sign) and take the signatures in (order set); until then devices run in training"
+        )
     told = facts.devices.get(device)
     arming = told.arming if told is not None else Arming()
     armed = arming.armed

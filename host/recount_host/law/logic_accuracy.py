@@ -19,6 +19,7 @@ from recount_host.law.errors import NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
 from recount_host.law.persons import check_both_sides, check_one_side_each, check_sides_known
 from recount_host.law.precinct import Facts, disarmed, open_assignment
+from recount_host.law.roster import check_may_act
 from recount_host.law.tally import Batch, DeviceFacts, Run, Sheet
 from recount_protocol.fates import BINS, COUNTED, RETURNED
 from recount_protocol.records import LIVE, TEST
@@ -185,6 +186,7 @@ def admit_logic_accuracy(facts: Facts, kind: str, by: Sequence[Person], body: Ma
     check_act(kind, by, body)
     check_sides_known(by, facts.order.side_keys)
     check_one_side_each(by, facts.acts)
+    check_may_act(by, facts.acts)
     enrolment = enrolments(facts.acts).get(body["device"])
     if enrolment is None or enrolment.revoked:
         raise NotAllowed("the device is not enrolled: both sides enrol it first (device enrol)")

@@ -26,6 +26,7 @@ from recount_host.law.precinct_state import (
     find_batch,
     heads_body,
 )
+from recount_host.law.roster import check_may_act
 from recount_host.law.steps import apply, begun
 from recount_host.law.tally import Gap
 from recount_protocol.records import LIVE
@@ -82,6 +83,7 @@ def admit(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]
     check_act(kind, by, body)
     check_sides_known(by, facts.order.side_keys)
     check_one_side_each(by, facts.acts)
+    check_may_act(by, facts.acts)
     facts.order.precinct(body["precinct"])
     state = fold(facts, body["precinct"])
     guard = _WHEN_ADMITTED.get(kind)

@@ -18,9 +18,6 @@ from recount_host.law.identities import (
 )
 from recount_host.law.tally import Figures
 
-TOLD = ("I1", "I2", "I3", "I4")
-"""The identities that `reconcile` tells of, each as holding or failing and with no figure."""
-
 
 class Step(Enum):
     """What is to be done after the identities were told, as the sentence for the people at the table."""

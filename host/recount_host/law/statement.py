@@ -117,7 +117,7 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         runs=_runs(state),
         signers=_signers(state),
         order_sha256=order_act.body["sha256"].hex() if order_act else "",
-        order_signed_by=order_signers(facts.acts),
+        order_signed_by=order_signers(facts.acts[: state.last_act_n]),
         retention=_retention(state),
         program_sha256=state.assignments[0].program.hex() if state.assignments else "",
         last_act=last.n,
@@ -260,7 +260,7 @@ def _challenged(state: PrecinctState) -> tuple[ChallengedLine, ...]:
             ballot.pile,
             ballot.counted_as,
             ballot.pile in PILE_OF_LETTER.values() and ballot.pile not in PILES,
-            ballot.question,
+            ballot.question_and_corrections,
             " and ".join(in_words(person) for person in ballot.by),
             tuple(
                 f"statement {stated.number} by {in_words(stated.person)}, {stated.utc}, "

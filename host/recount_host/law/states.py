@@ -66,6 +66,7 @@ class Event(Enum):
     COUNT_OUTCOMES = "enter a hand count"
     AGREE_OUTCOMES = "take the hand count as agreed"
     SEGREGATE = "segregate a ballot"
+    CORRECT_TAG = "correct a tag"
     STATE_CHALLENGE = "take a statement that challenges a ballot"
     WITHDRAW_CHALLENGE = "withdraw a challenge"
     ANSWER_CALL = "answer the call for challenges"
@@ -88,6 +89,7 @@ _AT_THE_TABLE = (
     Event.KEY_RESULTS,
     Event.SUBSTITUTE,
     Event.SEGREGATE,
+    Event.CORRECT_TAG,
     Event.STATE_CHALLENGE,
     Event.WITHDRAW_CHALLENGE,
     Event.RESEAL,
@@ -101,6 +103,7 @@ _CALLED = (
     Event.KEY_RESULTS,
     Event.SUBSTITUTE,
     Event.SEGREGATE,
+    Event.CORRECT_TAG,
     Event.STATE_CHALLENGE,
     Event.WITHDRAW_CHALLENGE,
     Event.RESEAL,

@@ -89,6 +89,41 @@ def _check_pile(state: PrecinctState, pile: str, counted_as: str) -> None:
         )
 
 
+def _tag_corrected(state: PrecinctState, act: Act) -> PrecinctState:
+    reached, body = after(state.state, Event.CORRECT_TAG), act.body
+    person, ballot = check_one(act.by), find_tag(state.segregated, body["tag"])
+    if not is_official(person):
+        raise NotAllowed(
+            f"D 3: a recount official reads what stands on the envelope, and {person.name} is entered as "
+            f"{in_words(person)}"
+        )
+    if ballot is None:
+        raise NotAllowed(f"no ballot has the tag {body['tag']}: see challenge list")
+    if (body["right_tag"], body["right_envelope"]) == (ballot.tag, ballot.envelope):
+        raise NotAllowed("that is what is entered already: there is nothing to correct")
+    if body["right_tag"] != ballot.tag and find_tag(state.segregated, body["right_tag"]) is not None:
+        raise NotAllowed(
+            f"tag {body['right_tag']} is on another ballot: look at both envelopes, and correct that one "
+            "first"
+        )
+    wrong = f"tag {ballot.tag}, envelope {ballot.envelope}"
+    right = replace(
+        ballot,
+        tag=body["right_tag"],
+        envelope=body["right_envelope"],
+        entered_as=(*ballot.entered_as, wrong),
+    )
+    return replace(
+        state,
+        state=reached,
+        segregated=tuple(right if known is ballot else known for known in state.segregated),
+        challenges=tuple(
+            replace(stated, tag=right.tag) if stated.tag == ballot.tag else stated
+            for stated in state.challenges
+        ),
+    )
+
+
 def _challenge_stated(state: PrecinctState, act: Act) -> PrecinctState:
     reached, body = after(state.state, Event.STATE_CHALLENGE), act.body
     person = check_one(act.by)
@@ -209,6 +244,7 @@ def _ballot_proffered(state: PrecinctState, act: Act) -> PrecinctState:
 
 CHALLENGE_STEPS: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
     "ballot_segregated": _ballot_segregated,
+    "tag_corrected": _tag_corrected,
     "challenge_stated": _challenge_stated,
     "challenge_withdrawn": _challenge_withdrawn,
     "official_substituted": _official_substituted,

@@ -45,6 +45,24 @@ def test_an_order_that_nobody_signed_says_so(order: Path, capsys: pytest.Capture
     assert "signed by nobody" in capsys.readouterr().out
 
 
+def test_signatures_that_come_later_are_taken_in_by_setting_the_order_again(
+    order: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert set_order(order) == 0
+    assert "no device counts live under an order that nobody signed" in capsys.readouterr().out
+    assert sign(order) == 0
+    for _ in range(2):
+        assert set_order(order) == 0
+        assert "no device counts live" not in capsys.readouterr().out
+    assert sign(order, "June Day, judge", "judge.key") == 0
+    assert set_order(order) == 0
+    with open_ledger(order.with_name("data")) as ledger:
+        acts = [act for act in ledger.acts() if act.kind == "order_set"]
+        names = [signer.partition(", key")[0] for signer in order_signers(ledger.acts())]
+    assert [len(act.body["signatures"]) for act in acts] == [0, 1, 1]
+    assert names == ["Cleo May, clerk", "June Day, judge"]
+
+
 def test_an_order_changed_after_it_was_signed_is_refused(
     order: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

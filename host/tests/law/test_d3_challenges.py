@@ -7,6 +7,7 @@ import pytest
 
 from recount_host.act import Person
 from recount_host.law.challenges import CHALLENGED, GROUNDS
+from recount_host.law.court import docket_of
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.statement import statement
 from recount_host.law.statement_lines import Statement
@@ -89,9 +90,10 @@ def test_d3_a_questioned_ballot_is_laid_into_an_envelope_with_a_tag() -> None:
 
 
 def test_d3_a_recount_official_segregates() -> None:
-    for person in (CLERK, OBSERVER):
-        with pytest.raises(NotAllowed, match="a recount official of a side segregates"):
-            segregate(a_reconciled_day(), by=(person,))
+    with pytest.raises(NotAllowed, match="a recount official of a side segregates"):
+        segregate(a_reconciled_day(), by=(CLERK,))
+    with pytest.raises(NotAllowed, match="Olga Day is an observer"):
+        segregate(a_reconciled_day(), by=(ANN, OBSERVER))
 
 
 def test_a_ballot_in_an_envelope_is_counted_with_its_pile_as_challenged() -> None:
@@ -220,9 +222,10 @@ def test_e_the_statement_of_one_official_is_enough_and_nobody_else_has_a_say() -
 def test_e_an_observer_or_a_coordinator_does_not_challenge() -> None:
     day = a_reconciled_day()
     segregate(day)
-    for person in (OBSERVER, CLERK):
-        with pytest.raises(NotAllowed, match="a recount official challenges a ballot"):
-            challenge(day, person)
+    with pytest.raises(NotAllowed, match="observers look on and ask the coordinators"):
+        challenge(day, OBSERVER)
+    with pytest.raises(NotAllowed, match="a recount official challenges a ballot"):
+        challenge(day, CLERK)
 
 
 def test_e_a_challenge_is_in_writing() -> None:
@@ -447,3 +450,69 @@ def test_a_statement_before_all_are_asked_is_a_draft() -> None:
         "Bob Ray, official, R: no further question",
     )
     assert replace(said, call=()) != said
+
+
+# A tag that was entered wrongly
+
+
+def correct(day: Day, tag: str = "T-1", by: Person = BOB, **changed: Any) -> None:
+    body: dict[str, Any] = {"right_tag": "T-7", "right_envelope": "E-1", "reason": "misread", **changed}
+    day.act("tag_corrected", (by,), tag=tag, **body)
+
+
+def test_a_tag_entered_wrongly_is_corrected_by_a_new_record_and_the_wrong_one_is_kept() -> None:
+    day = a_counted_day()
+    segregate(day, counted_as="D")
+    segregate(day, "T-2", counted_as="R")
+    challenge(day)
+    challenge(day, tag="T-2")
+    correct(day)
+    correct(day, "T-7", right_tag="T-7", right_envelope="E-9")
+    first, second = day.state().segregated
+    assert (first.tag, first.envelope, second.tag, second.envelope) == ("T-7", "E-9", "T-2", "E-1")
+    assert first.entered_as == ("tag T-1, envelope E-1", "tag T-7, envelope E-1")
+    assert [stated.tag for stated in day.state().challenges] == ["T-7", "T-2"]
+    answer(day, ANN)
+    answer(day, BOB)
+    said = print_it(day)
+    assert said.challenged[0].tag == "T-7"
+    assert said.challenged[0].question == (
+        "a slash through one oval; first entered as tag T-1, envelope E-1; "
+        "first entered as tag T-7, envelope E-1"
+    )
+    assert said.challenged[0].statements
+    sign(day)
+    assert [tag for _, tag in docket_of(day.court())] == ["T-7", "T-2"]
+
+
+def test_a_correction_asks_for_a_statement_printed_anew() -> None:
+    day = a_counted_day()
+    segregate(day, counted_as="D")
+    answer(day, ANN)
+    answer(day, BOB)
+    print_it(day)
+    correct(day)
+    with pytest.raises(NotAllowed, match="the statement as it stands now is printed first"):
+        sign(day)
+    print_it(day)
+    sign(day)
+    with pytest.raises(NotAllowed, match="not possible to correct a tag now"):
+        correct(day, "T-7", right_tag="T-8")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"tag": "T-3"}, "no ballot has the tag T-3"),
+        ({"right_tag": "T-1"}, "there is nothing to correct"),
+        ({"right_tag": "T-2"}, "tag T-2 is on another ballot"),
+        ({"by": CLERK}, "Cleo May is entered as Cleo May, coordinator"),
+    ],
+)
+def test_a_correction_that_corrects_nothing_right_is_refused(changed: dict[str, Any], why: str) -> None:
+    day = a_counted_day()
+    segregate(day, counted_as="D")
+    segregate(day, "T-2", counted_as="R")
+    with pytest.raises(NotAllowed, match=why):
+        correct(day, **changed)
+    assert [ballot.tag for ballot in day.state().segregated] == ["T-1", "T-2"]

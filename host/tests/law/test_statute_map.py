@@ -14,7 +14,7 @@ from recount_host.order import Order
 
 REPOSITORY = Path(__file__).parents[3]
 PAGE = (REPOSITORY / "docs" / "statute.md").read_text(encoding="utf-8")
-CLAUSES, READINGS, *_ = PAGE.split("\n## ")
+CLAUSES, TEXT, READINGS, *_ = PAGE.split("\n## ")
 
 
 def rows_of(part: str) -> list[list[str]]:
@@ -24,6 +24,10 @@ def rows_of(part: str) -> list[list[str]]:
 
 ROWS = rows_of(CLAUSES)
 IDS = [f"{row[0]}-{number}" for number, row in enumerate(ROWS)]
+
+
+SENTENCES = {row[0]: row[1] for row in rows_of(TEXT)}
+"""Every sentence of the section by its clause, as the page copies it."""
 
 
 def names_in(cell: str) -> list[str]:
@@ -50,6 +54,21 @@ def test_the_tests_that_a_clause_names_exist(row: list[str]) -> None:
     for name in names_in(row[3]):
         file_name, _, function = name.partition("::")
         assert function in functions_of(file_name), name
+
+
+def test_every_sentence_of_the_text_has_a_row_and_every_row_its_sentence() -> None:
+    assert [row[0] for row in ROWS if row[0] not in SENTENCES] == []
+    assert [clause for clause in SENTENCES if clause not in {row[0] for row in ROWS}] == []
+    assert len(rows_of(TEXT)) == len(SENTENCES)
+
+
+def test_the_sentences_on_the_page_are_the_text_of_the_law_each_once(shared_folder: Path) -> None:
+    text = (shared_folder / "procedure" / "statute.txt").read_text(encoding="utf-8")
+    without_numbers = re.sub(r"^([A-H]|\d)\. ", "", text, flags=re.MULTILINE)
+    assert " ".join(SENTENCES.values()) == " ".join(without_numbers.split())
+    marks = [mark.rstrip(".") for mark in re.findall(r"^(?:[A-H]|\d)\.", text, re.MULTILINE)]
+    last_of_name = [clause.partition(" s. ")[0].removesuffix(" lead").split()[-1] for clause in SENTENCES]
+    assert list(dict.fromkeys(last_of_name)) == marks
 
 
 def test_every_module_of_the_law_carries_out_a_clause() -> None:
