@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.errors import BlankError
-from recount_classifier.matching import find
+from recount_classifier.matching import ALIKE, find
 from recount_classifier.program import ANCHOR_LEVEL, LANDMARK_LEVEL, WORKING_DPI, Patch, Path, Style, Target
 from recount_classifier.pyramid import build_pyramid
 from recount_classifier.raster import (
@@ -312,7 +312,7 @@ def _repeats(page: Grey, x: int, y: int, patch: Grey, search: int) -> bool:
     own_x, own_y = x - left, y - top
     near = max(2, min(width, height) // 6)
     scores[max(0, own_y - near) : own_y + near + 1, max(0, own_x - near) : own_x + near + 1] = -1
-    return bool(scores.max() > 0.85)
+    return bool(scores.max() > ALIKE)
 
 
 def _choose_anchors(page: Grey, style_id: str) -> tuple[tuple[Patch, ...], tuple[Patch, ...]]:

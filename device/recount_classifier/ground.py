@@ -36,7 +36,7 @@ from recount_classifier.raster import (
     resized,
     solved,
 )
-from recount_classifier.registration import Registration, SheetMap, level_for, median, sample
+from recount_classifier.registration import Frame, Registration, SheetMap, median, sample, terms_of
 
 _TILE = 256
 """Side of the pieces that are unwarped by one affine each; the bend inside one is below 0.1 px."""
@@ -48,6 +48,7 @@ GRAIN_PX = 3
 _UNEVEN = 0.2
 """Share of the contrast by which paper may leave the plane that light lays over it."""
 _LARGE_TARGET_PX = 20.0
+_GREYS = np.arange(256)
 _STEADY = np.diag((0.0, 1e-6, 1e-6))
 
 
@@ -77,15 +78,37 @@ def flatten(crop: Grey, registration: Registration, style: Style, off_sheet: int
     pyramid = Pyramid((crop,), 0)
     if sheet_map.scale > 1.7:
         pyramid = build_pyramid(crop, 2, 0)
-    level = level_for(pyramid, 1.0, sheet_map.scale)
     left, top, right, bottom = style.reference_box
     flat = np.empty((bottom - top, right - left), np.uint8)
-    for y in range(0, bottom - top, _TILE):
-        for x in range(0, right - left, _TILE):
-            wide, high = min(_TILE, right - left - x), min(_TILE, bottom - top - y)
-            part = flat[y : y + high, x : x + wide]
-            sample(part, pyramid, level, sheet_map, (left + x, top + y), off_sheet)
+    tiles = _tiles_of(style.reference_box, style.frame)
+    sample(
+        [flat[part] for part in tiles.parts], pyramid, sheet_map, tiles.terms, tiles.halves, 1.0, off_sheet
+    )
     return flat
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tiles:
+    """The pieces of a flat ground."""
+
+    parts: tuple[tuple[slice, slice], ...]
+    terms: NDArray[np.float64]
+    """The registration's terms at their middles."""
+    halves: NDArray[np.float64]
+    """Half of each from its first pixel's middle to its last's."""
+
+
+@lru_cache(maxsize=64)
+def _tiles_of(box: tuple[int, int, int, int], frame: Frame) -> _Tiles:
+    left, top, right, bottom = box
+    corners = [(x, y) for y in range(0, bottom - top, _TILE) for x in range(0, right - left, _TILE)]
+    sizes = [(min(_TILE, right - left - x), min(_TILE, bottom - top - y)) for x, y in corners]
+    parts = [
+        (slice(y, y + high), slice(x, x + wide)) for (x, y), (wide, high) in zip(corners, sizes, strict=True)
+    ]
+    halves = (np.array(sizes, np.float64) - 1) / 2
+    middles = np.array(corners) + np.array([left, top]) + halves
+    return _Tiles(tuple(parts), terms_of(middles, frame), halves)
 
 
 def paper_envelope(flat: Grey) -> Grey:
@@ -101,11 +124,8 @@ def usual_paper(envelope: Grey, black: float) -> NDArray[np.float32]:
     A plane through the bright ground; holes, dark patches and glare, which do not lie on it, have no say.
     """
     step = max(1, min(envelope.shape) // 8)
-    some = envelope[::step, ::step]
-    rows, columns = np.arange(some.shape[0]) * step, np.arange(some.shape[1]) * step
-    terms = np.empty((*some.shape, 3))
-    terms[:, :, 0], terms[:, :, 1], terms[:, :, 2] = 1.0, columns, rows[:, None]
-    terms, values = terms.reshape(-1, 3), some.ravel().astype(np.float64)
+    terms = _plane_terms(envelope.shape, step)
+    values = envelope[::step, ::step].ravel().astype(np.float64)
     middle = median(values)
     reach = _UNEVEN * max(1.0, middle - black)
     fair = np.abs(values - middle) < 2 * reach
@@ -123,6 +143,13 @@ def usual_paper(envelope: Grey, black: float) -> NDArray[np.float32]:
     return across.astype(np.float32) + down.astype(np.float32)[:, None]
 
 
+@lru_cache(maxsize=64)
+def _plane_terms(shape: tuple[int, int], step: int) -> NDArray[np.float64]:
+    """Return 1, column and row of every `step`th pixel of such a picture, as a plane needs them."""
+    rows, columns = np.mgrid[0 : shape[0] : step, 0 : shape[1] : step].reshape(2, -1)
+    return np.stack([np.ones(rows.shape), columns, rows], axis=1)
+
+
 def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float) -> Grey:
     """Return the ink at each pixel, by the paper round it and the printer's black of the sheet."""
     floor = np.clip(usual - (1 - _PAPER_FLOOR) * (usual - black), 0, 255).astype(np.uint8)
@@ -136,9 +163,12 @@ def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float)
 def black_of(flat: Grey) -> float:
     """Return the print's black on the flat ground: the mean of its darkest hundredth."""
     counts = grey_counts(np.ascontiguousarray(flat[::2, ::3]))
-    darkest = max(1, int(counts.sum()) // 100)
-    among_them = np.diff(np.minimum(np.cumsum(counts), darkest), prepend=0)
-    return float(among_them @ np.arange(256)) / darkest
+    up_to = counts.cumsum()
+    darkest = max(1, int(up_to[-1]) // 100)
+    last = int(up_to.searchsorted(darkest))
+    fewer = int(up_to[last - 1]) if last else 0
+    total = int(counts[:last] @ _GREYS[:last]) + (darkest - fewer) * last
+    return total / darkest
 
 
 @lru_cache(maxsize=64)

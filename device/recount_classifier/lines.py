@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import Float, Grey, above, dilated_float, not_above, transposed
+from recount_classifier.raster import Float, Grey, above, added, dilated_float, not_above, transposed
 
 _LINE_LEVEL = 18
 """Excess ink (of 255) at which a pixel may belong to a line: streaks are often pale."""
@@ -99,11 +99,12 @@ def _strips_down(mask: Grey) -> Float:
     rows = mask[: count * _STRIP_PX]
     if len(rows) < _STRIP_PX:
         return rows.sum(axis=0, dtype=np.float32)[None]
-    # Sixteen rows of 0 or 1 fit in a byte: four additions of halves.
-    for half in (8, 4, 2, 1):
-        strips = rows.reshape(count, 2 * half, -1)
-        rows = strips[:, :half] + strips[:, half:]
-    return rows.reshape(count, -1).astype(np.float32)
+    # Sixteen rows of 0 or 1 fit in a byte. Rows are added in pairs, which lie beside each other as one row.
+    width = rows.shape[1]
+    while len(rows) > count:
+        pairs = rows.reshape(len(rows) // 2, 2 * width)
+        rows = added(pairs[:, :width], pairs[:, width:])
+    return rows.astype(np.float32)
 
 
 def _strips_across(mask: Grey) -> Float:

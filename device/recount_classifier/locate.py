@@ -7,8 +7,10 @@ blank and no computed pixel of the sheet. What cannot be found is refused with t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import zip_longest
 
 import numpy as np
@@ -51,6 +53,10 @@ LEAST_SIDE_PX = 32
 LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH = 6, 14
 KNOWN_DPI = (200, 300, 150, 240, 400, 600, 100)
 _TURNS = (0.0, -4.0, 4.0)
+_NEAR_ANCHOR = 3
+"""How far an anchor is looked for in haste, in 1/16 pixels: 6 mm, as far as feeders mostly shift a sheet."""
+_SURE_SHARE = 0.6
+"""Share of the anchors that must agree on a place found in haste."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +186,7 @@ class Placement:
     """From the blank to the page."""
 
 
+_STILL = np.eye(3)
 _UP = np.array([[16.0, 0, 7.5], [0, 16.0, 7.5], [0, 0, 1.0]])
 _DOWN = np.linalg.inv(_UP)
 
@@ -191,53 +198,87 @@ def _place(
     guess: Guess,
     search: int | None,
     limits: Thresholds,
-    near: Matrix | None = None,
+    close_to: Matrix | None = None,
 ) -> tuple[Coarse, Matrix] | None:
-    """Return where the anchors put the page, if enough of them agree; `near` is a matrix to look close to."""
+    """Return where the anchors put the page, if enough of them agree.
+
+    `close_to` is a matrix to look close to. What is found in haste (a shorter search) must be beyond doubt.
+    """
     low, to_page = page.view(start, guess)
-    expected = None if near is None else np.linalg.inv(to_page) @ near @ _UP
+    expected = None if close_to is None else np.linalg.inv(to_page) @ close_to @ _UP
     coarse = locate_anchors(low, anchors, search, expected)
     if coarse is None or coarse.share < limits.anchor_share or coarse.match < limits.anchor_match:
         return None
-    matrix = to_page @ coarse.matrix @ _DOWN
-    linear = coarse.matrix[:2, :2]
-    axes = np.hypot(linear[0], linear[1])
-    tolerance = limits.scale_tolerance
-    if np.any(np.abs(axes - 1) > tolerance + 0.02) or abs(axes[0] / axes[1] - 1) > tolerance / 2:
+    if search == _NEAR_ANCHOR and not _beyond_doubt(coarse, anchors, expected):
         return None
-    if abs(np.degrees(np.arctan2(linear[1, 0], linear[0, 0])) + guess.skew_deg) > limits.skew_deg:
+    matrix = to_page @ coarse.matrix @ _DOWN
+    a, b, c, d = coarse.matrix[:2, :2].ravel().tolist()
+    across, down, tolerance = math.hypot(a, c), math.hypot(b, d), limits.scale_tolerance
+    if max(abs(across - 1), abs(down - 1)) > tolerance + 0.02 or abs(across / down - 1) > tolerance / 2:
+        return None
+    if abs(math.degrees(math.atan2(c, a)) + guess.skew_deg) > limits.skew_deg:
         return None
     return coarse, matrix
 
 
-_Rung = list[tuple[int, Guess, int | None]]
+def _beyond_doubt(coarse: Coarse, anchors: tuple[Patch, ...], expected: Matrix | None) -> bool:
+    """Return whether most anchors agree on a place that leaves none of them beyond a hasty search."""
+    if coarse.share < _SURE_SHARE:
+        return False
+    moved = coarse.matrix - (_STILL if expected is None else expected)
+    return bool(np.abs(_corners_of(anchors) @ moved[:2].T).max() < _NEAR_ANCHOR)
 
 
-def _searches(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
-    """Yield rungs of (side, guess, search): the usual first, then everywhere, then every scale and skew."""
+@lru_cache(maxsize=64)
+def _corners_of(anchors: tuple[Patch, ...]) -> NDArray[np.float64]:
+    return np.array([(anchor.left, anchor.top, 1.0) for anchor in anchors])
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One try to find a style on a picture. `search` None looks everywhere."""
+
+    side_index: int
+    guess: Guess
+    search: int | None
+
+
+_Rung = list[Look]
+
+
+def _hasty_looks(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
+    """Yield rungs for sheets that lie nearly where they should."""
+    for index, page in enumerate(pages):
+        for guess in _likely(page.image, style.width, style.height):
+            yield [Look(index, guess, _NEAR_ANCHOR)]
+
+
+def _looks(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
+    """Yield rungs: the usual first, then everywhere, then every scale and skew."""
     sides = list(enumerate(pages))
     likely = [(i, guess) for i, page in sides for guess in _likely(page.image, style.width, style.height)]
     for index, guess in likely:
-        yield [(index, guess, ANCHOR_SEARCH)]
-    yield [(index, guess, None) for index, guess in likely]
+        yield [Look(index, guess, ANCHOR_SEARCH)]
+    yield [Look(index, guess, None) for index, guess in likely]
     possible = [(i, guess) for i, page in sides for guess in _possible(page.image, style.width, style.height)]
-    yield [(index, guess, None) for index, guess in possible if guess.skew_deg == 0]
-    yield [(index, guess, None) for index, guess in possible if guess.skew_deg != 0]
+    yield [Look(index, guess, None) for index, guess in possible if guess.skew_deg == 0]
+    yield [Look(index, guess, None) for index, guess in possible if guess.skew_deg != 0]
 
 
-def _rungs(pages: Sequence[Page], program: Program) -> Iterator[list[Placement]]:
+def _found(
+    pages: Sequence[Page], program: Program, looks: Callable[[Sequence[Page], Style], Iterator[_Rung]]
+) -> Iterator[list[Placement]]:
     """Yield what is found on each rung of the search, best first; rungs that find nothing are passed over."""
-    ladders = (_searches(pages, style) for style in program.styles)
+    ladders = (looks(pages, style) for style in program.styles)
     nothing: _Rung = []
     for rungs in zip_longest(*ladders, fillvalue=nothing):
         found: list[Placement] = []
         for style, rung in zip(program.styles, rungs, strict=True):
-            for side_index, guess, search in rung:
-                placed = _place(
-                    pages[side_index], 0, style.paths[0].anchors, guess, search, program.thresholds
-                )
+            for look in rung:
+                page, anchors = pages[look.side_index], style.paths[0].anchors
+                placed = _place(page, 0, anchors, look.guess, look.search, program.thresholds)
                 if placed is not None:
-                    found.append(Placement(style, side_index, guess, *placed))
+                    found.append(Placement(style, look.side_index, look.guess, *placed))
         if found:
             yield sorted(found, key=lambda placement: -placement.coarse.weight)
 
@@ -257,18 +298,26 @@ def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | R
                 f"this one is {side.shape} of {side.dtype}"
             )
     pages = [Page(side) for side in sides]
-    for placements in _rungs(pages, program):
+    for placements in _found(pages, program, _hasty_looks):
+        outcome = _best_of(pages, placements, program)
+        # In doubt all is looked at as if there had been no haste.
+        if isinstance(outcome, Evidence) and outcome.gates["label_match"] > _CERTAIN_MATCH:
+            return _unless_two(pages, program, outcome)
+    for placements in _found(pages, program, _looks):
         outcome = _best_of(pages, placements, program)
         if isinstance(outcome, Evidence):
-            if any(
-                _bears_it(page, program)
-                for page in pages[: outcome.side_index] + pages[outcome.side_index + 1 :]
-            ):
-                return _refused("two_sheets", outcome.gates)
-            return outcome
+            return _unless_two(pages, program, outcome)
         if outcome.reasons != _UNCONFIRMED:
             return _unless_mirrored(pages, placements[0], program, outcome)
     return _unknown(pages, program)
+
+
+def _unless_two(pages: Sequence[Page], program: Program, evidence: Evidence) -> Evidence | Refusal:
+    """Return the evidence, or that its other side bears the contest as well."""
+    others = [page for index, page in enumerate(pages) if index != evidence.side_index]
+    if any(_bears_it(page, program) for page in others):
+        return _refused("two_sheets", evidence.gates)
+    return evidence
 
 
 def _bears_it(page: Page, program: Program) -> bool:
@@ -340,7 +389,10 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     }
     # The first path tells the second where to look, not what to find: its anchors are its own.
     anchors = style.paths[1].anchors
-    second_place = _place(page, 1, anchors, placement.guess, ANCHOR_SEARCH, limits, placement.matrix)
+    nearby = (limits, placement.matrix)
+    second_place = _place(page, 1, anchors, placement.guess, _NEAR_ANCHOR, *nearby) or _place(
+        page, 1, anchors, placement.guess, ANCHOR_SEARCH, *nearby
+    )
     if second_place is None:
         return _refused("distorted", gates)
     refined = _refine(page, style, (placement.matrix, second_place[1]), limits)

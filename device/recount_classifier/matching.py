@@ -20,9 +20,17 @@ Values = NDArray[np.float64]
 Stack = NDArray[np.uint8]
 """n equal windows."""
 
+Places = NDArray[np.bool_]
+"""n x down x across."""
+Found = tuple[Values, Values, Values]
+"""The x, y and correlation of n patches."""
+
+ALIKE = 0.85
+"""Print is chosen to be looked for only if nothing so much like it lies where it is looked for: what is found
+with this correlation is it."""
 NO_PLACE = -2.0
 """Score of a place that is none: below every correlation."""
-_MIDDLE_GREY = 128
+_MIDDLE_GREY = np.float32(128)
 
 
 def peak(scores: Float) -> tuple[float, float, float]:
@@ -69,6 +77,8 @@ class Bank:
     It lies in memory with the window's pixels together, as products of so few columns are fastest."""
     energies: Values
     """Each patch's sum of squares about its mean (n x 1 x 1)."""
+    near: Bank | None
+    """The same patches for the middle places alone; None where all places are always looked at."""
 
     @property
     def window(self) -> tuple[int, int]:
@@ -80,27 +90,63 @@ class Bank:
         """Return a patch's middle (x, y) from its top left pixel."""
         return np.array([(self.width - 1) / 2, (self.height - 1) / 2])
 
-    def scores(self, windows: Stack) -> Values:
-        """Return the correlation of each patch with its own window at each place: n x down x across.
+    def find(self, windows: Stack, off: Places | None = None) -> Found:
+        """Return the x, y and correlation of each patch's top left corner in its own window.
 
-        It is 0 where the ground or the patch has no contrast.
+        No patch is found at places that are `off`. A patch that is surely found near the middle of its window
+        is not looked for in the rest of it.
+        """
+        if self.near is None:
+            return peaks(self._scores(windows, off))
+        found, unsure = self._find_near(self.near, windows, off)
+        if len(unsure):
+            part = (windows[unsure], None if off is None else off[unsure])
+            for values, again in zip(found, peaks(self._scores(*part, unsure)), strict=True):
+                values[unsure] = again
+        return found
+
+    def _find_near(self, near: Bank, windows: Stack, off: Places | None) -> tuple[Found, NDArray[np.intp]]:
+        """Return what is found near the middle of each window, and which patches are not surely found."""
+        margin = (self.places - near.places) // 2
+        _, high, wide = windows.shape
+        middle = np.ascontiguousarray(windows[:, margin : high - margin, margin : wide - margin])
+        off = None if off is None else off[:, margin:-margin, margin:-margin]
+        scores = near._scores(middle, off)
+        x, y, best = peaks(scores)
+        # The best place at the edge of what was looked at may be the slope of a better one.
+        inside = scores[:, 2:-2, 2:-2].max(axis=(1, 2))
+        unsure = np.flatnonzero((best < ALIKE) | (inside < best))
+        x += margin
+        y += margin
+        return (x, y, best), unsure
+
+    def _scores(self, windows: Stack, off: Places | None, members: NDArray[np.intp] | None = None) -> Values:
+        """Return the correlation of each patch, or of those members, at each place: n x down x across.
+
+        It is 0 where the ground or the patch has no contrast, and `NO_PLACE` at places that are off, as all
+        round the others.
         """
         count, places = len(windows), self.places
-        products = np.matmul(rows_from(windows, self.height, places), self.kernels)
-        scale = energies_under(windows, self.height, self.width, places) * self.energies
-        return products.reshape(count, places, places) / np.sqrt(scale)
-
-    def find(self, windows: Stack) -> tuple[Values, Values, Values]:
-        """Return the x, y and correlation of each patch's top left corner in its own window."""
-        return peaks(self.scores(windows))
+        kernels, energies = self.kernels, self.energies
+        if members is not None:
+            kernels, energies = kernels.transpose(0, 2, 1)[members].transpose(0, 2, 1), energies[members]
+        products = np.matmul(rows_from(windows, self.height, places), kernels)
+        scale = energies_under(windows, self.height, self.width, places)
+        scale *= energies
+        scores = np.full((count, places + 2, places + 2), NO_PLACE)
+        inner = scores[:, 1:-1, 1:-1]
+        np.divide(products, np.sqrt(scale, out=scale), out=inner)
+        if off is not None:
+            inner[off] = NO_PLACE
+        return scores
 
 
 _LEAST_ENERGY = 0.5
 """Sum of squares that stands for none: of whole greys that are not all equal it is more."""
 
 
-def bank_of(patches: Sequence[Grey], places: int) -> Bank:
-    """Prepare patches of one size for that many places across and down."""
+def bank_of(patches: Sequence[Grey], places: int, near: int = 0) -> Bank:
+    """Prepare patches of one size for that many places across and down; the middle `near` are tried first."""
     grey = np.stack(patches).astype(np.float64)
     count, height, width = grey.shape
     centred = grey - grey.mean(axis=(1, 2), keepdims=True)
@@ -110,59 +156,61 @@ def bank_of(patches: Sequence[Grey], places: int) -> Bank:
         kernels[:, place, :, place : place + width] = centred
     energies = np.maximum((centred * centred).sum(axis=(1, 2), keepdims=True), _LEAST_ENERGY)
     kernels = kernels.reshape(count, places, height * wide).transpose(0, 2, 1)
-    return Bank(height, width, places, kernels, energies)
+    first = bank_of(patches, near) if 0 < near < places else None
+    return Bank(height, width, places, kernels, energies, first)
 
 
-def peaks(scores: Values) -> tuple[Values, Values, Values]:
-    """Return x, y and score of the best place of each window, refined as `peak` does."""
+def peaks(scores: Values) -> Found:
+    """Return x, y and score of the best place of each window, refined as `peak` does.
+
+    `scores` are n x down x across with a border of `NO_PLACE`, which does not count.
+    """
     count, down, across = scores.shape
-    windows = np.arange(count)
-    rows, columns = np.divmod(scores.reshape(count, -1).argmax(axis=1), across)
-    best = scores[windows, rows, columns]
-    left = scores[windows, rows, np.maximum(columns - 1, 0)]
-    right = scores[windows, rows, np.minimum(columns + 1, across - 1)]
-    above = scores[windows, np.maximum(rows - 1, 0), columns]
-    below = scores[windows, np.minimum(rows + 1, down - 1), columns]
-    inside_x, inside_y = (columns > 0) & (columns < across - 1), (rows > 0) & (rows < down - 1)
-    x = columns + _vertices(left, best, right, inside_x)
-    return x, rows + _vertices(above, best, below, inside_y), best
-
-
-def _vertices(before: Values, best: Values, after: Values, inside: NDArray[np.bool_]) -> Values:
-    """Return where between their neighbours the tops of parabolas lie, -0.5 to 0.5; 0 at an edge."""
+    best_at = scores.reshape(count, -1).argmax(axis=1)
+    place = np.stack(np.divmod(best_at, across)[::-1]) - 1.0
+    at = best_at + np.arange(0, scores.size, down * across)
+    flat = scores.ravel()
+    best = flat[at]
+    step = np.array([[1], [across]])
+    before, after = flat[at - step], flat[at + step]
     curve = before - 2 * best + after
-    refined = inside & (curve < 0) & (np.minimum(before, after) > NO_PLACE)
-    place = 0.5 * (before - after) / np.where(refined, curve, -1.0)
-    return np.where(refined, np.minimum(np.maximum(place, -0.5), 0.5), 0.0)
+    # No parabola, or a neighbour that is none: not refined.
+    curve[(curve >= 0) | (np.minimum(before, after) <= NO_PLACE)] = -np.inf
+    place += 0.5 * (before - after) / curve
+    return place[0], place[1], best
 
 
 def rows_from(windows: Stack, height: int, places: int) -> NDArray[np.float32]:
-    """Return for each window and each place down the `height` rows of the window from there, as one row."""
+    """Return for each window and each place down the `height` rows of the window from there, as one row.
+
+    Greys are less the middle grey.
+    """
     count, high, wide = windows.shape
-    centred = np.subtract(windows, np.float32(_MIDDLE_GREY), dtype=np.float32)
-    return _view(centred, (count, places, height * wide), (high * wide, wide, 1)).copy()
+    centred = np.subtract(windows, _MIDDLE_GREY, dtype=np.float32)
+    return np.ndarray(
+        (count, places, height * wide), np.float32, centred, 0, (4 * high * wide, 4 * wide, 4)
+    ).copy()
 
 
 def energies_under(windows: Stack, height: int, width: int, places: int) -> Values:
-    """Return the sum of squares about the mean under a patch at each place."""
+    """Return the sum of squares about the mean under a patch at each place: n x down x across."""
     count, high, wide = windows.shape
     totals, squares = integrals(windows.reshape(count * high, wide))
-    total = _boxes(totals, count, high, (height, width), places)
-    energy = _boxes(squares, count, high, (height, width), places)
-    energy -= total * total * (1.0 / (height * width))
+    shape, apart = (count, places, wide + 1), (high * (wide + 1), wide + 1)
+    total = _sums_under(totals, shape, apart, height, width)
+    energy = _sums_under(squares, shape, apart, height, width)
+    total *= total
+    total *= 1.0 / (height * width)
+    energy -= total
     return np.maximum(energy, _LEAST_ENERGY, out=energy)
 
 
-def _boxes(integral: NDArray[Any], count: int, high: int, patch: tuple[int, int], places: int) -> Values:
+def _sums_under(
+    integral: NDArray[Any], shape: tuple[int, int, int], apart: tuple[int, int], height: int, width: int
+) -> Values:
     """Return the sums over a patch at each place of each of the windows that lie below each other."""
-    height, width = patch
-    row = integral.shape[1]
-    shape, strides = (count, places, row), (high * row, row, 1)
-    bands = _view(integral[height:], shape, strides) - _view(integral, shape, strides)
-    return np.subtract(bands[:, :, width:], bands[:, :, :places], dtype=np.float64)
-
-
-def _view(array: NDArray[Any], shape: tuple[int, ...], strides: tuple[int, ...]) -> NDArray[Any]:
-    """Return an array's items as another shape, `strides` items apart."""
-    size = array.itemsize
-    return np.ndarray(shape, array.dtype, array, 0, tuple(size * step for step in strides))
+    size, kind = integral.itemsize, integral.dtype
+    strides = (apart[0] * size, apart[1] * size, size)
+    bands = np.ndarray(shape, kind, integral, height * strides[1], strides)
+    bands = np.subtract(bands, np.ndarray(shape, kind, integral, 0, strides), dtype=np.float64)
+    return bands[:, :, width:] - bands[:, :, : shape[2] - width]

@@ -81,6 +81,11 @@ def less(picture: Grey, other: Grey) -> Grey:
     return cast("Grey", cv2.subtract(picture, other))
 
 
+def added(one: Grey, other: Grey) -> Grey:
+    """Return one + other, not above 255."""
+    return cast("Grey", cv2.add(one, other))
+
+
 def both(one: Grey, other: Grey) -> Grey:
     """Return the bits that both masks have."""
     return cast("Grey", cv2.bitwise_and(one, other))

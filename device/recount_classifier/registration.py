@@ -8,20 +8,22 @@ demands them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from recount_classifier.matching import NO_PLACE, Bank, bank_of, find, peaks
+from recount_classifier.matching import Bank, Places, bank_of, find
 from recount_classifier.program import STYLES_KEPT, Patch
 from recount_classifier.pyramid import Matrix, Pyramid
 from recount_classifier.raster import Grey, solved, warp_into
 
 Points = NDArray[np.float64]
+Frame = tuple[float, float, float]
+"""Middle (x, y) and scale of the registration's own coordinates (`Style.frame`)."""
 Registration = tuple[float, ...]
 """Twelve coefficients, those of x before those of y."""
 
@@ -30,6 +32,9 @@ _SECOND_ORDER_STIFFNESS = 0.15
 """Ridge on the second-order terms, in patches: with ten patches they follow the paper, with four hardly."""
 _FIRST_ORDER_STIFFNESS = 0.01
 _STEADY = np.diag((1e-9, 1e-9, 1e-9))
+_NEAR = 2
+"""How far print near the contest mostly is from where anchors or landmarks put it: it is tried first."""
+_LARGEST_TURN = np.tan(0.16)
 _OUTLIER_PX = 1.5
 """Distance at which a patch's vote begins to fade."""
 _LEAST_WEIGHT = 1e-3
@@ -101,26 +106,24 @@ def _close_to(low: Grey, some: Banked, expected: Matrix | None) -> Seen:
     corners = middles - bank.middle
     if expected is not None:
         corners = middles @ expected[:2, :2].T + expected[:2, 2] - bank.middle
-    first = np.round(corners).astype(np.intp) - bank.places // 2
+    first = np.rint(corners).astype(np.intp) - bank.places // 2
+    # Ground off the picture repeats its edge: no place is looked at there.
+    rows = np.clip(first[:, 1:] + np.arange(high), 0, height - 1)
+    columns = np.clip(first[:, :1] + np.arange(wide), 0, width - 1)
+    windows = low.take((rows * width)[:, :, None] + columns[:, None, :])
     limit = np.array([width - bank.width, height - bank.height])
-    room = np.minimum(limit, first + bank.places - 1) - np.maximum(0, first)
-    open_ = room.min(axis=1) >= 2
-    # Ground off the picture is only there to be left out again.
-    ground = np.zeros((height + 2 * high, width + 2 * wide), np.uint8)
-    ground[high : high + height, wide : wide + width] = low
-    margin, last = np.array([wide, high]), np.array([width, height])
-    at = np.clip(first + margin, 0, last + margin)
-    windows = sliding_window_view(ground, (high, wide))[at[:, 1], at[:, 0]]
-    scores = bank.scores(windows)
-    if (first < 0).any() or (first + bank.places - 1 > limit).any():
+    off: Places | None = None
+    open_: NDArray[np.bool_] | None = None
+    if first.min() < 0 or (first + bank.places > limit + 1).any():
         steps = np.arange(bank.places)
         across, down = first[:, :1] + steps, first[:, 1:] + steps
         off_x = (across < 0) | (across > limit[0])
         off_y = (down < 0) | (down > limit[1])
-        scores[off_x[:, None, :] | off_y[:, :, None]] = NO_PLACE
-    x, y, best = peaks(scores)
+        off = off_x[:, None, :] | off_y[:, :, None]
+        open_ = (np.minimum(limit, first + bank.places - 1) - np.maximum(0, first)).min(axis=1) >= 2
+    x, y, best = bank.find(windows, off)
     found = first + _points(x, y) + bank.middle
-    if open_.all():
+    if open_ is None or open_.all():
         return middles, found, best
     return middles[open_], found[open_], best[open_]
 
@@ -132,13 +135,12 @@ def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -
     far = np.abs(apart) > 24
     first, second, apart = first[far], second[far], apart[far]
     turn = (goal[second] - goal[first]) / apart
-    fair = (np.abs(np.abs(turn) - 1) < 0.10) & (np.abs(np.angle(turn)) < 0.16)
-    turn = turn[fair]
+    fair = (np.abs(np.abs(turn) - 1) < 0.10) & (np.abs(turn.imag) < _LARGEST_TURN * turn.real)
+    turn, first = turn[fair], first[fair]
     if len(turn) == 0:
         return None
-    shift = goal[first[fair]] - turn * source[first[fair]]
-    error = np.abs(goal[None] - (turn[:, None] * source[None] + shift[:, None]))
-    agree = error < 1.6
+    shift = goal[first] - turn * source[first]
+    agree = np.abs(goal - (turn[:, None] * source + shift[:, None])) < 1.6
     inliers = agree[int((agree @ scores).argmax())]
     if int(inliers.sum()) < 4:
         return None
@@ -173,10 +175,10 @@ def _lengths(vectors: Points) -> Points:
 
 
 def median(values: Points) -> float:
-    """Return the median of a few values (numpy's own takes ten times as long for so few)."""
-    ordered = np.sort(values)
+    """Return the median of a few values (numpy's own takes twenty times as long for so few)."""
+    ordered: list[float] = sorted(values.tolist())
     half = len(ordered) // 2
-    return float(ordered[half]) if len(ordered) % 2 else float(ordered[half - 1] + ordered[half]) / 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _fit_affine(source: Points, goal: Points, weights: Points) -> Points:
@@ -194,9 +196,10 @@ def _fit_affine(source: Points, goal: Points, weights: Points) -> Points:
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What a set of patches found: the blank's points, the sheet's points, and how well each fitted."""
+    """What a set of patches found: where they are on the blank and on the sheet, and how well each fitted."""
 
-    source: Points
+    terms: Points
+    """Those of the registration (`TERMS`) at the blank's points."""
     goal: Points
     scores: Points
     windows: tuple[Grey, ...]
@@ -208,7 +211,7 @@ class Votes:
 class SheetMap:
     """A map from the blank to the sheet that can be asked for a local affine."""
 
-    def __init__(self, coefficients: Registration, frame: tuple[float, float, float]) -> None:
+    def __init__(self, coefficients: Registration, frame: Frame) -> None:
         self.coefficients = coefficients
         self.frame = frame
         self.matrix = np.array(coefficients).reshape(2, TERMS).T
@@ -228,21 +231,18 @@ class SheetMap:
             (b2 + b3 * u + 2 * b5 * v) / scale,
         )
 
-    def local_affines(self, points: Points) -> tuple[Points, Points]:
-        """Return for each of the blank's points the sheet's point (n x 2) and the affine (n x 2 x 2)."""
-        centre_x, centre_y, scale = self.frame
-        u, v = (points[:, 0] - centre_x) / scale, (points[:, 1] - centre_y) / scale
-        terms = np.zeros((3, len(points), TERMS))
-        terms[0] = _terms(points, self.frame)
-        # Their slopes along u and along v.
-        terms[1, :, 1], terms[1, :, 3], terms[1, :, 4] = 1.0, v, 2 * u
-        terms[2, :, 2], terms[2, :, 3], terms[2, :, 5] = 1.0, u, 2 * v
-        values = terms @ self.matrix
-        return values[0], values[1:].transpose(1, 2, 0) / scale
+    def local_affines(self, terms: Points) -> tuple[Points, Points]:
+        """Return for points of the blank (their terms) the sheet's points (n x 2) and affines (n x 2 x 2)."""
+        _, a1, a2, a3, a4, a5, _, b1, b2, b3, b4, b5 = self.coefficients
+        # The slopes of x and of y along u and along v, as sums of 1, u, v.
+        slopes = np.array([[a1, a2, b1, b2], [2 * a4, a3, 2 * b4, b3], [a3, 2 * a5, b3, 2 * b5]])
+        affines = (terms[:, :3] @ slopes).reshape(-1, 2, 2)
+        affines /= self.frame[2]
+        return terms @ self.matrix, affines
 
     def points(self, source: Points) -> Points:
         """Return the sheet's points of the blank's points."""
-        return _terms(source, self.frame) @ self.matrix
+        return terms_of(source, self.frame) @ self.matrix
 
     @property
     def scale(self) -> float:
@@ -251,7 +251,7 @@ class SheetMap:
         return float(np.sqrt(abs(a * d - b * c)))
 
 
-def from_affine(matrix: Matrix, frame: tuple[float, float, float]) -> Registration:
+def from_affine(matrix: Matrix, frame: Frame) -> Registration:
     """Return the registration that equals a 3 x 3 affine matrix."""
     x, y, scale = frame
     middle = matrix[:2, :2] @ np.array([x, y]) + matrix[:2, 2]
@@ -270,7 +270,8 @@ def shifted(registration: Registration, dx: float, dy: float) -> Registration:
     return tuple(moved)
 
 
-def _terms(source: Points, frame: tuple[float, float, float]) -> Points:
+def terms_of(source: Points, frame: Frame) -> Points:
+    """Return the terms (n x `TERMS`) of the blank's points, which a registration's coefficients weigh."""
     x, y, scale = frame
     terms = np.empty((len(source), TERMS))
     u, v = (source[:, 0] - x) / scale, (source[:, 1] - y) / scale
@@ -280,30 +281,31 @@ def _terms(source: Points, frame: tuple[float, float, float]) -> Points:
 
 
 def sample(
-    place: Grey,
+    windows: Sequence[Grey],
     pyramid: Pyramid,
-    level: int,
     sheet_map: SheetMap,
-    corner: tuple[float, float],
-    off_sheet: int,
-) -> None:
-    """Fill `place` with the sheet's ground under a window of the blank, as the blank lies.
+    terms: Points,
+    halves: Points,
+    step: float,
+    off_sheet: int | None = None,
+) -> tuple[Points, Points]:
+    """Fill windows with the sheet's ground under windows of the blank, as the blank lies.
 
-    The window's top left pixel centre is the blank's point `corner`; its pixels are the blank's and are
-    interpolated from the pyramid's `level`. Ground off the picture is `off_sheet`.
+    `terms` are the registration's at the windows' middles, `halves` (n x 2) half of each from its first
+    pixel's middle to its last's, `step` the size of their pixels. Ground off the picture repeats its edge, or
+    is `off_sheet`. Returns where the middles lie on the sheet, and the affines there.
     """
-    height, width = place.shape
-    half_x, half_y = (width - 1) / 2, (height - 1) / 2
-    sx, sy, a, b, c, d = sheet_map.local_affine(corner[0] + half_x, corner[1] + half_y)
+    level = level_for(pyramid, step, sheet_map.scale)
     factor, offset = pyramid.to_page(level)
-    a, b, c, d = a / factor, b / factor, c / factor, d / factor
-    matrix = np.array(
-        [
-            [a, b, (sx - offset) / factor - a * half_x - b * half_y],
-            [c, d, (sy - offset) / factor - c * half_x - d * half_y],
-        ]
-    )
-    warp_into(place, pyramid.levels[level], matrix, off_sheet)
+    ground = pyramid.levels[level]
+    middles, affines = sheet_map.local_affines(terms)
+    matrices = np.empty((len(middles), 2, 3))
+    linear = matrices[:, :, :2]
+    np.multiply(affines, step / factor, out=linear)
+    matrices[:, :, 2] = (middles - offset) / factor - (linear @ halves[:, :, None])[:, :, 0]
+    for window, matrix in zip(windows, matrices, strict=True):
+        warp_into(window, ground, matrix, off_sheet)
+    return middles, affines
 
 
 def level_for(pyramid: Pyramid, step: float, scale: float) -> int:
@@ -317,9 +319,10 @@ def level_for(pyramid: Pyramid, step: float, scale: float) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Banked:
-    """Patches of one size prepared for searching, and which of all the patches they are."""
+    """Patches of one size prepared for searching."""
 
-    members: list[int]
+    members: NDArray[np.intp]
+    """Which of all the patches they are."""
     middles: Points
     """On the blank, in pixels of the patches' level."""
     bank: Bank
@@ -328,25 +331,46 @@ class Banked:
 @lru_cache(maxsize=64)
 def anchor_banks(anchors: tuple[Patch, ...], search: int) -> tuple[Banked, ...]:
     """Return anchors prepared for searching. They are small, and a sheet is compared with every style's."""
-    return _banked(anchors, search)
+    return _banked(anchors, search, search)
 
 
-@lru_cache(maxsize=3 * STYLES_KEPT)
-def _banks_of(patches: tuple[Patch, ...], search: int) -> tuple[Banked, ...]:
-    return _banked(patches, search)
-
-
-def _banked(patches: tuple[Patch, ...], search: int) -> tuple[Banked, ...]:
+def _banked(patches: tuple[Patch, ...], search: int, near: int) -> tuple[Banked, ...]:
     """Return the patches prepared for searching, those of one size together."""
     sizes: dict[tuple[int, ...], list[int]] = {}
     for index, patch in enumerate(patches):
         sizes.setdefault(patch.pixels.shape, []).append(index)
     groups: list[Banked] = []
     for members in sizes.values():
-        bank = bank_of([patches[index].pixels for index in members], 2 * search + 1)
+        bank = bank_of([patches[index].pixels for index in members], 2 * search + 1, 2 * near + 1)
         corners = np.array([(patches[index].left, patches[index].top) for index in members], np.float64)
-        groups.append(Banked(members, corners + bank.middle, bank))
+        groups.append(Banked(np.array(members), corners + bank.middle, bank))
     return tuple(groups)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """The patches of one registration or two, prepared to be searched in one go."""
+
+    groups: tuple[Banked, ...]
+    parts: tuple[slice, ...]
+    """Which of the patches are each registration's."""
+    terms: Points
+    halves: Points
+    """Half of each patch's window, from its first pixel's middle to its last's."""
+
+
+@lru_cache(maxsize=3 * STYLES_KEPT)
+def _plan_of(paths: tuple[tuple[Patch, ...], ...], step: float, reach: int, frame: Frame) -> _Plan:
+    """Return the patches of these registrations prepared for searching near the contest."""
+    patches = tuple(patch for path in paths for patch in path)
+    groups = _banked(patches, reach, _NEAR)
+    middles, halves = np.empty((len(patches), 2)), np.empty((len(patches), 2))
+    for group in groups:
+        high, wide = group.bank.window
+        middles[group.members], halves[group.members] = group.middles, ((wide - 1) / 2, (high - 1) / 2)
+    ends = np.cumsum([0, *(len(path) for path in paths)]).tolist()
+    parts = tuple(slice(*both) for both in pairwise(ends))
+    return _Plan(groups, parts, terms_of(middles * step + (step - 1) / 2, frame), halves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,65 +389,33 @@ def look_for(searches: Sequence[Search], patch_level: int, reach: int) -> list[V
     pyramid: nothing of one is used for another.
     """
     step = float(1 << patch_level)
-    owners = [search for search in searches for _ in search.patches]
-    patches = tuple(patch for search in searches for patch in search.patches)
-    count = len(patches)
-    source, goal, offsets = np.empty((count, 2)), np.empty((count, 2)), np.empty((count, 2))
-    scores, windows = np.empty(count), dict[int, Grey]()
-    for group in _banks_of(patches, reach):
-        members, bank = group.members, group.bank
-        middles = group.middles * step + (step - 1) / 2
-        high, wide = bank.window
-        stack = np.empty((len(members), high, wide), np.uint8)
-        half = np.array([(wide - 1) / 2, (high - 1) / 2])
-        places, affines = np.empty((len(members), 2)), np.empty((len(members), 2, 2))
-        for search in searches:
-            own = [row for row, index in enumerate(members) if owners[index] is search]
-            if not own:
-                continue
-            part = slice(own[0], own[-1] + 1)
-            places[part], affines[part] = search.sheet_map.local_affines(middles[part])
-            _fill_windows(stack[part], search, places[part], affines[part], half, step)
-        x, y, scores[members] = bank.find(stack)
-        away = (_points(x, y) - reach) * step
-        source[members], offsets[members] = middles, away
-        goal[members] = places + (affines @ away[:, :, None])[:, :, 0]
-        windows.update(zip(members, stack, strict=True))
-    return _parted(searches, source, goal, scores, offsets, windows)
+    frame = searches[0].sheet_map.frame
+    plan = _plan_of(tuple(search.patches for search in searches), step, reach, frame)
+    count = len(plan.terms)
+    windows: list[Grey] = [_NO_GROUND] * count
+    stacks: list[NDArray[np.uint8]] = []
+    for group in plan.groups:
+        stack = np.empty((len(group.members), *group.bank.window), np.uint8)
+        stacks.append(stack)
+        for index, window in zip(group.members.tolist(), stack, strict=True):
+            windows[index] = window
+    goal, affines = np.empty((count, 2)), np.empty((count, 2, 2))
+    for search, part in zip(searches, plan.parts, strict=True):
+        own = (plan.terms[part], plan.halves[part], step)
+        goal[part], affines[part] = sample(windows[part], search.pyramid, search.sheet_map, *own)
+    away, scores = np.empty((count, 2)), np.empty(count)
+    for group, stack in zip(plan.groups, stacks, strict=True):
+        away[group.members, 0], away[group.members, 1], scores[group.members] = group.bank.find(stack)
+    away -= reach
+    away *= step
+    goal += (affines @ away[:, :, None])[:, :, 0]
+    return [
+        Votes(plan.terms[part], goal[part], scores[part], tuple(windows[part]), away[part])
+        for part in plan.parts
+    ]
 
 
-def _fill_windows(
-    stack: NDArray[np.uint8], search: Search, middles: Points, affines: Points, half: Points, step: float
-) -> None:
-    """Fill a stack with the sheet's ground round these points of the sheet, as the blank lies."""
-    level = level_for(search.pyramid, step, search.sheet_map.scale)
-    factor, offset = search.pyramid.to_page(level)
-    matrices = np.empty((len(middles), 2, 3))
-    matrices[:, :, :2] = affines * (step / factor)
-    matrices[:, :, 2] = (middles - offset) / factor - matrices[:, :, :2] @ half
-    ground = search.pyramid.levels[level]
-    for place, matrix in zip(stack, matrices, strict=True):
-        warp_into(place, ground, matrix)
-
-
-def _parted(
-    searches: Sequence[Search],
-    source: Points,
-    goal: Points,
-    scores: Points,
-    offsets: Points,
-    windows: Mapping[int, Grey],
-) -> list[Votes]:
-    """Return for each search its own votes of all the patches'."""
-    votes: list[Votes] = []
-    start = 0
-    for search in searches:
-        end = start + len(search.patches)
-        part = slice(start, end)
-        own = tuple(windows[index] for index in range(start, end))
-        votes.append(Votes(source[part], goal[part], scores[part], own, offsets[part]))
-        start = end
-    return votes
+_NO_GROUND = np.zeros((0, 0), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -451,38 +443,41 @@ def fit(
     (Tukey's weights, from a wide start). The corrections to the priors are held small by ridges where votes
     are few. Registrations are fitted in one go, which costs less; nothing of one is used for another.
     """
-    shape = (len(votes), max(len(one.scores) for one in votes))
-    terms, wanted, strength = np.zeros((*shape, TERMS)), np.zeros((*shape, 2)), np.zeros(shape)
-    placed, widest, turns = np.zeros((*shape, 2)), np.empty((len(votes), 1)), list[Points]()
+    count = max(len(one.scores) for one in votes)
+    terms, wanted, strength = (np.zeros((len(votes), count, last)) for last in (TERMS, 2, 1))
+    placed, widest, turns = np.zeros((len(votes), 1, 2)), list[float](), list[Points]()
     for row, (one, prior) in enumerate(zip(votes, priors, strict=True)):
         _, _, a, b, c, d = prior.local_affine(prior.frame[0], prior.frame[1])
         turns.append(np.array([[a, b], [c, d]]))
         back = np.array([[d, -c], [-b, a]]) / (a * d - b * c)
-        count = len(one.scores)
-        terms[row, :count] = own = _terms(one.source, prior.frame)
-        wanted[row, :count] = apart = (one.goal - own @ prior.matrix) @ back
-        strength[row, :count] = np.where(one.scores >= lowest, np.maximum(one.scores, 0.0) ** 2, 0.0)
-        use = strength[row, :count] > 0
+        own = slice(len(one.scores))
+        terms[row, own] = one.terms
+        wanted[row, own] = apart = (one.goal - one.terms @ prior.matrix) @ back
+        strength[row, own, 0] = np.where(one.scores >= lowest, np.maximum(one.scores, 0.0) ** 2, 0.0)
+        use = strength[row, own, 0] > 0
         if use.any():
-            placed[row] = median(apart[use, 0]), median(apart[use, 1])
-        away = _lengths(apart - placed[row, :count])
-        widest[row] = max(4.0 * tolerance_px, 3.0 * median(away))
+            fair = apart[use].T
+            placed[row] = median(fair[0]), median(fair[1])
+        widest.append(max(4.0 * tolerance_px, 3.0 * median(_lengths(apart - placed[row]))))
+    both = np.concatenate([terms, wanted], axis=2)
     ridge = np.diag([1e-6, first_order, first_order, second_order, second_order, second_order])
     corrections = np.zeros((len(votes), TERMS, 2))
     corrections[:, 0] = placed[:, 0]
     distance = _lengths(wanted - placed)
-    for reach in (widest, 3.0 * tolerance_px, 2.0 * tolerance_px, 2.0 * tolerance_px):
-        weights = strength * np.maximum(1 - (distance / reach) ** 2, 0.0) ** 2
-        weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
-        normals, values = weighted @ terms + ridge, weighted @ wanted
-        for row in np.flatnonzero(weights.sum(axis=1) >= _LEAST_WEIGHT).tolist():
-            corrections[row] = solved(normals[row], values[row])
+    wide, close = np.array(widest)[:, None], 2.0 * tolerance_px
+    for reach in (wide, 3.0 * tolerance_px, close, close):
+        weights = np.maximum(1 - (distance / reach) ** 2, 0.0)[:, :, None]
+        weights = strength * weights * weights
+        sums = (terms * weights).transpose(0, 2, 1) @ both
+        for row, heavy in enumerate((weights.sum(axis=1) >= _LEAST_WEIGHT).ravel().tolist()):
+            if heavy:
+                corrections[row] = solved(sums[row, :, :TERMS] + ridge, sums[row, :, TERMS:])
         placed = terms @ corrections
         distance = _lengths(wanted - placed)
     fits: list[Fit] = []
     for row, (one, prior) in enumerate(zip(votes, priors, strict=True)):
         coefficients = prior.matrix.T + (corrections[row] @ turns[row].T).T
         fitted = SheetMap(tuple(coefficients.ravel().tolist()), prior.frame)
-        count = len(one.scores)
-        fits.append(Fit(fitted, placed[row, :count], distance[row, :count]))
+        own = slice(len(one.scores))
+        fits.append(Fit(fitted, placed[row, own], distance[row, own]))
     return fits

@@ -46,8 +46,9 @@ class Rivals:
         halves = _halves(windows, bank.window)
         products = rows_from(halves, bank.height, places).reshape(-1, len(self.merged)) @ self.merged
         fits = products.reshape(4, count, places, len(self.labels), places)
-        scale = energies_under(halves, bank.height, bank.width, places).reshape(4, count, places, 1, places)
-        best = (fits / np.sqrt(scale, dtype=np.float32)).max(axis=(0, 2, 4))
+        scale = energies_under(halves, bank.height, bank.width, places).astype(np.float32)
+        fits /= np.sqrt(scale, out=scale).reshape(4, count, places, 1, places)
+        best = fits.max(axis=(0, 2, 4))
         return best / np.sqrt(bank.energies[:, 0, 0])
 
 
@@ -73,10 +74,9 @@ def _halves(windows: Stack, window: tuple[int, int]) -> Stack:
     longer = np.empty((count, windows.shape[1] + 1, windows.shape[2] + 1), np.uint8)
     longer[:, :-1, :-1] = windows
     longer[:, -1, :-1], longer[:, :, -1] = windows[:, -1], longer[:, :, -2]
-    halves = np.empty((4, count, high, wide), np.uint8)
+    halves = np.empty((4, count * high, wide), np.uint8)
     for start in range(4):
         down, across = divmod(start, 2)
-        part = longer[:, down : down + 2 * high, across : across + 2 * wide].astype(np.uint16)
-        rows = part[:, ::2] + part[:, 1::2]
-        halves[start] = (rows[:, :, ::2] + rows[:, :, 1::2] + 2) >> 2
+        part = longer[:, down : down + 2 * high, across : across + 2 * wide].reshape(-1, 2 * wide)
+        halves[start] = resized(part, wide, count * high)
     return halves.reshape(4 * count, high, wide)

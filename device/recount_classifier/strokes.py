@@ -69,7 +69,7 @@ def find_strokes(excess: Grey, ink_level: int, outlines: Grey) -> Strokes:
     if len(pairs) == 0:
         nothing = np.zeros(0, np.intp)
         return Strokes(1, nothing, nothing.astype(np.int32), np.zeros(0), np.zeros((1, 4), np.int32))
-    near = np.column_stack((2 * pairs, 2 * pairs + 1)).ravel()
+    near = (2 * pairs[:, None] + _BOTH).ravel()
     inked, outlines = inked[near], outlines[near, : columns * 2]
     across = both(dilated(inked, _OUTLINE_BRIDGE), outlines)
     joined = either(dilated(inked, _BRIDGE), across)[::2, ::2]
@@ -125,15 +125,15 @@ def spread(
     return Spread(by_zone.sum(axis=2), by_zone[:, :, 1:], by_kind @ has_kind, met @ has_kind, boxes)
 
 
-_NEAR_PAIRS = 3
+_NEAR_PAIRS = ones(7, 1)
 """Bridges reach four rows, two pairs: with one more, strokes of parted rows stay apart."""
+_BOTH = np.arange(2)
 
 
 def _pairs_near(inked: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the pairs of rows that bear ink or lie near one that does; most rows of a contest do not."""
     pairs = inked[::2] | inked[1::2]
-    near = np.convolve(pairs, np.ones(2 * _NEAR_PAIRS + 1))[_NEAR_PAIRS : _NEAR_PAIRS + len(pairs)]
-    return np.flatnonzero(near > 0)
+    return np.flatnonzero(dilated(pairs.view(np.uint8)[None], _NEAR_PAIRS))
 
 
 def halved_mask(mask: NDArray[Pixel]) -> NDArray[Pixel]:
