@@ -92,6 +92,10 @@ coverage: $(ENVIRONMENT)  ## every branch of the protocol and of the law must be
 		COVERAGE_FILE=.cache/coverage $(BIN)/coverage report --skip-covered --show-missing --fail-under=100 || exit 1; \
 	done
 
+.PHONY: mutants
+mutants: $(ENVIRONMENT)  ## change the law wrongly in 4500 small ways: a test must notice each (an hour; goes on where stopped)
+	@$(BIN)/python -m host.tests.mutants $(if $(SECONDS_AT_MOST),--seconds $(SECONDS_AT_MOST)) $(MODULES)
+
 .PHONY: browser
 browser: $(ENVIRONMENT)
 	@.ci/system-packages || echo "make test: the tests that need them will be skipped" >&2

@@ -92,6 +92,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("court certify", "commands.court:certify", "the court signed the certification: final"),
     Command("court amend", "commands.court:amend", "the court ordered a new version"),
     Command("export bundle", "commands.export_bundle", "write all evidence of the locality, for courts"),
+    Command("export public", "commands.export_public", "results and records in NIST formats, and tables"),
     Command("verify", "commands.verify", "check an evidence bundle: signatures, counts, every picture again"),
     Command("court-key make", "commands.court_key", "make the key pair to which bundles are sealed"),
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocol.tests.host_key import a_key, server_context
+from protocol.tests.host_key import a_key, key_and_certificate_of_another_kind, server_context
 from recount_protocol.errors import ChannelError
 from recount_protocol.key_files import key_of_certificate, write_certificate, write_key
 from recount_protocol.secure_channel import SecureChannel, longest_message, only_tls_1_3
@@ -111,6 +111,24 @@ def test_nobody_can_show_the_hosts_certificate_without_its_key(tmp_path: Path):
     (folder / "key").write_bytes(write_key(a_key(66)))
     with pytest.raises(ssl.SSLError):
         only_tls_1_3(server_side=True).load_cert_chain(folder / "certificate", folder / "key")
+
+
+def test_a_host_with_a_key_of_another_kind_is_told(tmp_path: Path):
+    context = only_tls_1_3(server_side=True)
+    other = tmp_path / "other.pem"
+    other.write_bytes(key_and_certificate_of_another_kind())
+    context.load_cert_chain(other)
+    pair = Pair(context).shake_hands()
+    with pytest.raises(ChannelError, match="its certificate holds a key of another kind than Ed25519"):
+        _ = pair.device.peer_public_key
+
+
+def test_a_channel_that_the_other_end_has_closed_is_told():
+    pair = Pair().shake_hands()
+    with suppress(ssl.SSLWantReadError):
+        pair.host._tls.unwrap()
+    with pytest.raises(ChannelError, match="the other end has closed the channel"):
+        pair.device.receive(pair.host.output())
 
 
 def test_the_certificate_of_a_key_is_always_the_same_and_holds_that_key():

@@ -18,9 +18,10 @@ from recount_host.law.piles import PAPER_PILE
 from recount_host.order import Order
 
 OTHER_WRITE_IN = "other_write_in"
+NO_VOTE, OVERVOTE = "no_vote", "overvote"
 NOT_VOTES: Mapping[str, str] = {
-    "no_vote": "No vote in this contest",
-    "overvote": "Overvote: votes for more than allowed; no vote counts (A)",
+    NO_VOTE: "No vote in this contest",
+    OVERVOTE: "Overvote: votes for more than allowed; no vote counts (A)",
     "excluded": "Never cast in the election: test, void, spoiled or invalid (B)",
     CHALLENGED: "Challenged: in its envelope, for the court (E)",
 }
@@ -106,6 +107,32 @@ def votes_in(outcomes: Mapping[str, int]) -> dict[str, int]:
             for part in outcome.split("+"):
                 votes[part] += ballots
     return dict(sorted(votes.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What over- and undervotes of hand-counted ballots cost, as ballots (A) and as votes."""
+
+    undervoted_ballots: int
+    """A: ballots with fewer votes than allowed, those with none too."""
+    by_undervotes: int
+    """Votes that could have been cast on them and were not."""
+    overvoted_ballots: int
+    by_overvotes: int
+    """Votes that count for nobody because the ballot holds too many."""
+
+
+def votes_lost(outcomes: Mapping[str, int], vote_for: int) -> Lost:
+    """Return what these ballots lost. Ballots excluded (B) or before the court lost nothing."""
+    undervoted = lost = overvoted = 0
+    for outcome, ballots in outcomes.items():
+        given = 0 if outcome == NO_VOTE else len(outcome.split("+"))
+        if outcome == OVERVOTE:
+            overvoted += ballots
+        elif given < vote_for and (outcome == NO_VOTE or outcome not in NOT_VOTES):
+            undervoted += ballots
+            lost += ballots * (vote_for - given)
+    return Lost(undervoted, lost, overvoted, overvoted * vote_for)
 
 
 @dataclass(frozen=True, slots=True)

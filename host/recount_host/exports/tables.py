@@ -1,0 +1,137 @@
+"""Every table that a person sees on paper, as rows: for CSV, and together as JSON.
+
+They are the tables of the forms and of the statement, so nothing is in them that is not printed.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recount_host.forms.blocks import Form
+from recount_host.forms.court_forms import court_form
+from recount_host.forms.precinct_forms import precinct_form
+from recount_host.law import court as law_of_court
+from recount_host.law.court import Court
+from recount_host.law.hand_count import together, votes_lost
+from recount_host.law.precinct import Facts, PrecinctState
+from recount_host.law.printed_forms import forms_ready
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Line, Row, Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table."""
+
+    name: str
+    """Its file's name without .csv."""
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return it as plain maps, lists and strings."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "columns": list(self.columns),
+            "rows": [list(row) for row in self.rows],
+        }
+
+
+def csv_bytes(table: Table) -> bytes:
+    """Return the table as a CSV file in UTF-8, its columns in the first line.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay as they are.
+    """
+    written = io.StringIO(newline="")
+    writer = csv.writer(written)
+    writer.writerow(table.columns)
+    writer.writerows([_cell(cell) for cell in row] for row in table.rows)
+    return written.getvalue().encode("utf-8")
+
+
+def _cell(text: str) -> str:
+    is_number = text.lstrip("+-").isdigit()
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") and not is_number else text
+
+
+def tables_of(facts: Facts, court: Court, precincts: Sequence[PrecinctState]) -> tuple[Table, ...]:
+    """Return every table of these precincts, which are concluded, and of the locality."""
+    found: list[Table] = []
+    for state in precincts:
+        name = state.precinct.id
+        found += _of_statement(name, statement(facts, name))
+        for form in forms_ready(state):
+            found += _of_form(f"{name}-{form}", precinct_form(facts, name, form))
+    for form in law_of_court.forms_ready(court):
+        found += _of_form(f"court-{form}", court_form(facts, form))
+    return (*found, _undervotes(precincts))
+
+
+def _of_form(name: str, form: Form) -> Iterator[Table]:
+    heading, number = "", 0
+    for block in form.blocks:
+        if block["block"] == "heading":
+            heading = str(block["text"])
+        elif block["block"] == "table":
+            number += 1
+            title = f"{form.title}, {form.about}" + (f": {heading}" if heading else "")
+            rows = tuple(tuple(str(cell["text"]) for cell in row) for row in block["rows"])
+            yield Table(f"{name}-{number}", title, tuple(map(str, block["columns"])), rows)
+
+
+def _of_statement(name: str, said: Statement) -> Iterator[Table]:
+    title = f"Statement of the recount, precinct {said.precinct_id} {said.precinct_name}"
+    yield Table(
+        f"{name}-statement-votes",
+        f"{title}: votes",
+        ("key", "name", "accepted", "by hand", "paper", "stated", "total"),
+        tuple(_of_row(row) for row in (*said.parties, *said.others)),
+    )
+    for what, lines in _LINES.items():
+        rows = tuple((line.name, str(line.value), line.source) for line in lines(said))
+        yield Table(f"{name}-statement-{what}", f"{title}: {what}", ("what", "number", "source"), rows)
+    yield Table(
+        f"{name}-statement-identities",
+        f"{title}: identities",
+        ("identity", "meaning", "holds", "figures", "note"),
+        tuple(
+            (line.name, line.meaning, _HOLDS[line.holds], "; ".join(line.figures), line.note)
+            for line in said.identities
+        ),
+    )
+
+
+_HOLDS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "a note"}
+_LINES: Mapping[str, Callable[[Statement], tuple[Line, ...]]] = {
+    "ballots": lambda said: said.ballots,
+    "not-votes": lambda said: said.not_votes,
+    "set-aside": lambda said: said.set_aside_reasons,
+    "not-accepted": lambda said: said.not_accepted_reasons,
+}
+
+
+def _of_row(row: Row) -> tuple[str, ...]:
+    numbers = (row.accepted, row.by_hand, row.paper, row.stated, row.total)
+    return (row.key, row.name, *map(str, numbers))
+
+
+def _undervotes(precincts: Sequence[PrecinctState]) -> Table:
+    """Return undervotes both ways: ballots, as Virginia counts them (A), and votes lost."""
+    rows: list[tuple[str, ...]] = []
+    for state in precincts:
+        lost = votes_lost(together(state.outcomes_by_pile or {}), state.order.vote_for)
+        numbers = (lost.undervoted_ballots, lost.by_undervotes, lost.overvoted_ballots, lost.by_overvotes)
+        rows.append((state.precinct.id, state.precinct.name, *map(str, numbers)))
+    return Table(
+        "undervotes",
+        "Undervotes and overvotes, as ballots (A) and as votes lost",
+        (
+            "precinct", "name", "undervoted ballots", "votes lost by undervotes", "overvoted ballots",
+            "votes lost by overvotes",
+        ),
+        tuple(rows),
+    )  # fmt: skip

@@ -1,0 +1,290 @@
+"""Trying mutants on the tests of the law: each in a process forked from one that has all tests collected.
+
+A mutant within a function is the function with other code: whoever holds the function has the mutant. A
+mutant of a table is the table made anew, put in the place of the old one wherever a module holds it. Of the
+tests only those run that reach the lines of the mutant, the quick ones first, until one fails.
+"""
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import coverage
+import pytest
+from _pytest.runner import runtestprotocol
+
+from host.tests.mutants.changes import Mutant
+
+REPOSITORY = Path(__file__).parents[3]
+TESTS = REPOSITORY / "host" / "tests" / "law"
+LAW = REPOSITORY / "host" / "recount_host" / "law"
+SLOW_S = 1.0
+"""Tests that take longer are left to `make test`: they are plays of whole random days."""
+ENDLESS_S = 90.0
+"""A mutant that is still running then runs for ever: noticed."""
+
+KILLED, SURVIVED, ENDLESS = "killed", "survived", "endless"
+
+
+@dataclass(slots=True)
+class Reached:
+    """Which tests reach which lines, and how long each takes."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    lines: dict[str, dict[int, list[str]]] = field(default_factory=dict[str, dict[int, list[str]]])
+    """Module -> line -> ids of tests."""
+
+
+def always_the_same_examples() -> None:
+    """Let hypothesis try the same examples for every mutant, and remember none."""
+    from hypothesis import settings  # pytest wants to load it itself
+
+    settings.register_profile("mutants", database=None, derandomize=True)
+    settings.load_profile("mutants")
+
+
+class Collected:
+    """The tests of the law, collected once; run only in forked processes."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self.items = {item.nodeid: item for item in session.items}
+
+    def first_to_fail(self, names: Sequence[str]) -> str:
+        """Return the first of these tests that fails, "" when none does; the rest is not run then."""
+        items = [self.items[name] for name in names]
+        for item, following in zip(items, [*items[1:], None], strict=True):
+            reports = runtestprotocol(item, log=False, nextitem=following)
+            if any(report.failed for report in reports):
+                return item.nodeid
+        return ""
+
+    def reached(self) -> Reached:
+        """Return which tests reach which lines of the law. Runs every test once: only in a forked process."""
+        found = Reached()
+        cover = coverage.Coverage(source=[str(LAW)], data_file=None, config_file=False)
+        cover.start()
+        for name, item in self.items.items():
+            cover.switch_context(name)
+            began = time.monotonic()
+            reports = runtestprotocol(item, log=False, nextitem=None)
+            found.seconds[name] = time.monotonic() - began
+            for report in reports:
+                if report.failed:
+                    raise RuntimeError(f"{name} fails without any mutant: {report.longreprtext[-2000:]}")
+        cover.stop()
+        data = cover.get_data()
+        for file in data.measured_files():
+            by_line = data.contexts_by_lineno(file)
+            found.lines[Path(file).stem] = {
+                line: [name for name in names if name] for line, names in by_line.items()
+            }
+        return found
+
+
+class _InsteadOfTheRun:
+    """A plugin of pytest: when all tests are collected, `work` is done and none is run."""
+
+    def __init__(self, work: Callable[[Collected], int]) -> None:
+        self.work, self.code = work, 1
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        always_the_same_examples()
+        self.code = self.work(Collected(session))
+        return True
+
+
+def with_collected(work: Callable[[Collected], int]) -> int:
+    """Return what `work` returns for the tests of the law."""
+    plugin = _InsteadOfTheRun(work)
+    map_of_the_law = f"{TESTS.relative_to(REPOSITORY)}/test_statute_map.py"
+    arguments = [str(TESTS), "--ignore", map_of_the_law, "-p", "no:cacheprovider", "-p", "no:xdist"]
+    pytest.main(
+        [*arguments, "--no-header", "--no-summary", "--capture=no", "-o", "timeout=0"], plugins=[plugin]
+    )
+    return plugin.code
+
+
+def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str]) -> list[str]:
+    """Return the tests that can notice this mutant.
+
+    First those that noticed most mutants of its module, then the quick ones.
+    """
+    lines = reached.lines.get(mutant.module, {})
+    names = set(reached.seconds)  # a table is read when its module is
+    if mutant.function:
+        names = {name for line in range(mutant.line, mutant.last_line + 1) for name in lines.get(line, ())}
+    quick = [name for name in names if reached.seconds[name] <= SLOW_S]
+    return sorted(quick, key=lambda name: (-noticed_before[name], reached.seconds[name]))
+
+
+def verdict_on(mutant: Mutant, collected: Collected, names: Sequence[str]) -> tuple[str, str]:
+    """Return whether the tests notice the mutant, tried in a process of its own, and which one did first."""
+    if _is_of_a_class(mutant):
+        return _verdict_on_fresh(mutant, names), ""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        _silence()
+        code = NOT_TRIED
+        try:
+            put_in_place(mutant)
+            noticed = collected.first_to_fail(names)
+            os.write(writing, noticed.encode())
+            code = int(bool(noticed))
+        finally:
+            os._exit(code)
+    os.close(writing)
+    status = _ended(child)
+    with os.fdopen(reading, "rb") as pipe:
+        noticed = pipe.read().decode()
+    if status == NOT_TRIED and mutant.function:
+        raise RuntimeError(f"{mutant.name} could not be put in place")
+    if status == 0 and not mutant.function:
+        return _verdict_on_fresh(mutant, names), ""  # what was made from the old table at import is old still
+    return (ENDLESS if status is None else KILLED if status else SURVIVED), noticed
+
+
+NOT_TRIED = 3
+"""Exit code of a process in which the mutant could not be put in place; a table of it does not load."""
+
+
+def _ended(child: int) -> int | None:
+    """Return the exit code of this process, None where it had to be stopped."""
+    deadline = time.monotonic() + ENDLESS_S
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.003)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def _is_of_a_class(mutant: Mutant) -> bool:
+    return not mutant.function and any(
+        isinstance(node, ast.ClassDef) and node.lineno <= mutant.line <= (node.end_lineno or 0)
+        for node in ast.parse(mutant.source).body
+    )
+
+
+def _verdict_on_fresh(mutant: Mutant, names: Sequence[str]) -> str:
+    """Return the verdict of a new process that loads the mutant instead of the module."""
+    said = subprocess.run(
+        [sys.executable, "-m", "host.tests.mutants.fresh", mutant.module],
+        input=json.dumps({"source": mutant.source, "tests": list(names)}).encode(),
+        cwd=REPOSITORY,
+        capture_output=True,
+        check=False,
+    )
+    return SURVIVED if said.returncode == 0 else KILLED
+
+
+def in_a_fork(work: Callable[[], bytes]) -> bytes:
+    """Return what `work` returns in a forked process. Raises RuntimeError when it fails there."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        code = 1
+        try:
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(work())
+            code = 0
+        except BaseException as error:  # noqa: BLE001 - told, and the parent stops
+            print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        finally:
+            os._exit(code)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        answer = pipe.read()
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError("the tests could not be run; see above")
+    return answer
+
+
+def _silence() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
+def put_in_place(mutant: Mutant) -> None:
+    """Make the loaded module the mutant."""
+    module = sys.modules[f"recount_host.law.{mutant.module}"]
+    code = compile(mutant.source, str(module.__file__), "exec")
+    if mutant.function:
+        function = _function(module, mutant.function)
+        function.__code__ = _code(code, mutant.function)
+        _renew_defaults(module, function, mutant)
+    else:
+        _renew_tables(module, mutant)
+
+
+def _function(module: ModuleType, name: str) -> FunctionType:
+    thing: Any = module
+    for part in name.split("."):
+        thing = vars(thing)[part]
+        thing = getattr(thing, "fget", None) or getattr(thing, "__func__", None) or thing
+    assert isinstance(thing, FunctionType), name
+    return thing
+
+
+def _code(code: CodeType, name: str) -> CodeType:
+    for part in name.split("."):
+        code = next(c for c in code.co_consts if isinstance(c, CodeType) and c.co_name == part)
+    return code
+
+
+def _renew_defaults(module: ModuleType, function: FunctionType, mutant: Mutant) -> None:
+    """Give the function the defaults of the mutant; those of most functions are none."""
+    tree: ast.AST = ast.parse(mutant.source)
+    for part in mutant.function.split("."):
+        tree = next(
+            node
+            for node in getattr(tree, "body", ())
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == part
+        )
+    assert isinstance(tree, ast.FunctionDef)
+    if tree.args.defaults:
+        values = [eval(ast.unparse(node), vars(module)) for node in tree.args.defaults]
+        function.__defaults__ = tuple(values)
+
+
+def _renew_tables(module: ModuleType, mutant: Mutant) -> None:
+    """Make every table of the module anew from the first one that is changed, wherever it is held."""
+    filename = str(module.__file__)
+    for node in ast.parse(mutant.source).body:
+        if (node.end_lineno or node.lineno) < mutant.line:
+            continue
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        names = [target.id for target in _targets(node) if isinstance(target, ast.Name)]
+        before = {name: vars(module).get(name) for name in names}
+        exec(compile(ast.Module([node], []), filename, "exec"), vars(module))
+        for name, old in before.items():
+            _hold_instead(old, vars(module)[name])
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> Iterator[ast.expr]:
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        yield from target.elts if isinstance(target, ast.Tuple) else [target]
+
+
+def _hold_instead(old: object, new: object) -> None:
+    if old is None or isinstance(old, int | str):
+        return
+    for module in list(sys.modules.values()):
+        for name, value in list(vars(module).items()):
+            if value is old:
+                setattr(module, name, new)
