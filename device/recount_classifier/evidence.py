@@ -15,7 +15,7 @@ import numpy as np
 from recount_classifier.errors import ClassifierError
 from recount_classifier.program import Style
 from recount_classifier.pyramid import Grey
-from recount_classifier.registration import TERMS, Registration, SheetMap
+from recount_classifier.registration import BENT_TERMS, TERMS, Registration, SheetMap
 
 SMALLEST_CROP_PX = 16
 """Sides that the picture of a contest has at least."""
@@ -61,8 +61,8 @@ class Evidence:
         numbers = (*both[0], *both[1], *gates.values())
         if not all(math.isfinite(number) for number in numbers):
             raise EvidenceError("a registration or a gate of this evidence is no finite number")
-        if any(len(registration) != 2 * TERMS for registration in both):
-            raise EvidenceError(f"a registration has {2 * TERMS} numbers")
+        if len(both[0]) != len(both[1]) or len(both[0]) not in (2 * TERMS, 2 * BENT_TERMS):
+            raise EvidenceError(f"a registration has {2 * TERMS} numbers, or {2 * BENT_TERMS} with a lens")
         missing = [gate for gate in JUDGED_GATES if gate not in gates]
         if missing:
             raise EvidenceError(f"this evidence has no gate {missing[0]}, which the verdict depends on")

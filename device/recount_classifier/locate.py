@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from recount_classifier.deck_mark import INK_GATE, deck_mark_ink_mm2
 from recount_classifier.errors import PictureError
 from recount_classifier.evidence import SMALLEST_CROP_PX, Evidence, Refusal, crop_bounds
+from recount_classifier.lens import Lens
 from recount_classifier.program import (
     ANCHOR_LEVEL,
     ANCHOR_SEARCH,
@@ -34,8 +35,10 @@ from recount_classifier.pyramid import Matrix, Pyramid, build_pyramid
 from recount_classifier.raster import Grey, blurred, resized, warped
 from recount_classifier.reasons import fate_of
 from recount_classifier.registration import (
+    BentMap,
     Coarse,
     Fit,
+    Points,
     Search,
     SheetMap,
     Votes,
@@ -69,11 +72,40 @@ class Guess:
     mirrored: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _ViewBend:
+    """A lens's bend in the pixels of a small view."""
+
+    lens: Lens
+    to_page: Matrix
+
+    def bent(self, points: Points) -> Points:
+        """Return where points of the straight view lie in the real one."""
+        return self._from_page(self.lens.bent(self._on_page(points)))
+
+    def slopes(self, points: Points) -> NDArray[np.float64]:
+        """Return for points of the straight view the map's derivatives (n x 2 x 2)."""
+        linear = self.to_page[:2, :2]
+        return np.linalg.inv(linear) @ self.lens.slopes(self._on_page(points)) @ linear
+
+    def straight(self, points: Points) -> Points:
+        """Return where points of the real view would lie without the lens's bend."""
+        return self._from_page(self.lens.straight(self._on_page(points)))
+
+    def _on_page(self, points: Points) -> Points:
+        return points @ self.to_page[:2, :2].T + self.to_page[:2, 2]
+
+    def _from_page(self, points: Points) -> Points:
+        return (points - self.to_page[:2, 2]) @ np.linalg.inv(self.to_page[:2, :2]).T
+
+
 @dataclass
 class Page:
     """One picture with its two pyramids and the small views made of it so far."""
 
     image: Grey
+    lens: Lens | None = None
+    """What the camera's lens does, where that is known: places are found in the straight picture then."""
     _pyramids: dict[int, Pyramid] = field(default_factory=dict[int, Pyramid])
     _views: dict[tuple[int, Guess], tuple[Grey, Matrix]] = field(
         default_factory=dict[tuple[int, Guess], tuple[Grey, Matrix]]
@@ -183,7 +215,7 @@ class Placement:
     guess: Guess
     coarse: Coarse
     matrix: Matrix
-    """From the blank to the page."""
+    """From the blank to the page; with a lens calibration, to the straight page."""
 
 
 _STILL = np.eye(3)
@@ -206,7 +238,8 @@ def _place(
     """
     low, to_page = page.view(start, guess)
     expected = None if close_to is None else np.linalg.inv(to_page) @ close_to @ _UP
-    coarse = locate_anchors(low, anchors, search, expected)
+    bend = None if page.lens is None else _ViewBend(page.lens, to_page)
+    coarse = locate_anchors(low, anchors, search, expected, bend)
     if coarse is None or coarse.share < limits.anchor_share or coarse.match < limits.anchor_match:
         return None
     if search == _NEAR_ANCHOR and not _beyond_doubt(coarse, anchors, expected):
@@ -283,11 +316,14 @@ def _found(
             yield sorted(found, key=lambda placement: -placement.coarse.weight)
 
 
-def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | Refusal:
+def locate(
+    sides: Sequence[NDArray[np.uint8]], program: Program, lens: Lens | None = None
+) -> Evidence | Refusal:
     """Return where the contest lies on a sheet, or why it cannot be read.
 
-    `sides` are the one or two grey pictures of the sheet, of any size, resolution and orientation. Raises
-    PictureError for what is no grey picture, or none.
+    `sides` are the one or two grey pictures of the sheet, of any size, resolution and orientation; `lens` is
+    the calibration of the camera that took the first. Raises PictureError for what is no grey picture, or
+    none, and for a first picture of another size than the lens was calibrated with.
     """
     if not sides:
         raise PictureError("no picture of the sheet was given: a sheet has one picture or two")
@@ -297,7 +333,12 @@ def locate(sides: Sequence[NDArray[np.uint8]], program: Program) -> Evidence | R
                 f"a picture of a sheet is grey, of bytes, with sides of {LEAST_SIDE_PX} pixels or more; "
                 f"this one is {side.shape} of {side.dtype}"
             )
-    pages = [Page(side) for side in sides]
+    if lens is not None and sides[0].shape != (lens.height, lens.width):
+        raise PictureError(
+            f"the picture has {sides[0].shape[1]} x {sides[0].shape[0]} pixels, but the lens was calibrated "
+            f"with {lens.width} x {lens.height}: calibrate the camera anew"
+        )
+    pages = [Page(side, lens if index == 0 else None) for index, side in enumerate(sides)]
     for placements in _found(pages, program, _hasty_looks):
         outcome = _best_of(pages, placements, program)
         # In doubt all is looked at as if there had been no haste.
@@ -405,11 +446,13 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     if reasons:
         return Refusal(fate_of(reasons), reasons, gates)
     gates["residual_2_px"] = median(second.fit.distances)
-    deck_mark_mm2 = deck_mark_ink_mm2(page.image, placement.matrix, style, limits)
+    deck_mark_mm2 = deck_mark_ink_mm2(page.image, _at_deck_mark(page, placement), style, limits)
     if deck_mark_mm2 is not None:
         gates[INK_GATE] = deck_mark_mm2
     height, width = page.image.shape
-    maps = (first.sheet_map, second.sheet_map)
+    maps = _in_the_picture(page, style, (first.sheet_map, second.sheet_map), gates)
+    if maps is None:
+        return _refused("distorted", gates)
     left, top, right, bottom = crop_bounds(style, maps, width, height)
     if right - left < SMALLEST_CROP_PX or bottom - top < SMALLEST_CROP_PX:
         return _refused("not_on_paper", gates)
@@ -417,6 +460,37 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     crop = page.image[top:bottom, left:right].copy()
     registrations = tuple(shifted(one.coefficients, -left, -top) for one in maps)
     return Evidence(style.id, placement.side_index, crop, (registrations[0], registrations[1]), gates)
+
+
+_MOST_LEFT_PX = 0.25
+"""What a polynomial over the contest may leave of a lens's bend: no more than registrations err by."""
+
+
+def _in_the_picture(
+    page: Page, style: Style, straight: tuple[SheetMap, SheetMap], gates: dict[str, float]
+) -> tuple[SheetMap, SheetMap] | None:
+    """Return the registrations in the real picture; None where no polynomial follows the lens closely."""
+    if page.lens is None:
+        return straight
+    (first, first_left), (second, second_left) = (
+        BentMap(one, page.lens).over(style.reference_box) for one in straight
+    )
+    gates["lens_left_px"] = max(first_left, second_left)
+    return (first, second) if gates["lens_left_px"] <= _MOST_LEFT_PX else None
+
+
+def _at_deck_mark(page: Page, placement: Placement) -> Matrix:
+    """Return the matrix from the blank to the page that holds where the TEST mark stands."""
+    place = placement.style.test_mark
+    if page.lens is None or place is None:
+        return placement.matrix
+    middle = np.array([(place[0] + place[2] - 1) / 2, (place[1] + place[3] - 1) / 2])
+    linear = placement.matrix[:2, :2]
+    straight = (linear @ middle + placement.matrix[:2, 2])[None]
+    matrix = placement.matrix.copy()
+    matrix[:2, :2] = page.lens.slopes(straight)[0] @ linear
+    matrix[:2, 2] = page.lens.bent(straight)[0] - matrix[:2, :2] @ middle
+    return matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -439,8 +513,10 @@ def _refine(page: Page, style: Style, matrices: Sequence[Matrix], limits: Thresh
     maps = [SheetMap(from_affine(matrix, style.frame), style.frame) for matrix in matrices]
     wanting = list(range(len(matrices)))
     for reach in (LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH):
-        searches = [Search(pyramids[start], maps[start], paths[start].landmarks) for start in wanting]
-        found = look_for(searches, LANDMARK_LEVEL, reach)
+        searches = [
+            Search(pyramids[start], _seen(page, maps[start]), paths[start].landmarks) for start in wanting
+        ]
+        found = _straight(page, look_for(searches, LANDMARK_LEVEL, reach))
         priors = [maps[start] for start in wanting]
         fits = fit(found, priors, limits.landmark_match, tolerance_px=3.0, second_order=0.05)
         for start, votes, fitted in zip(tuple(wanting), found, fits, strict=True):
@@ -453,12 +529,24 @@ def _refine(page: Page, style: Style, matrices: Sequence[Matrix], limits: Thresh
     if wanting:
         return None
     searches = [
-        Search(pyramid, sheet_map, path.details)
+        Search(pyramid, _seen(page, sheet_map), path.details)
         for pyramid, sheet_map, path in zip(pyramids, maps, paths, strict=True)
     ]
-    votes = look_for(searches, 0, DETAIL_SEARCH)
+    votes = _straight(page, look_for(searches, 0, DETAIL_SEARCH))
     fits = fit(votes, maps, limits.landmark_match)
     return [Refined(*both) for both in zip(votes, fits, strict=True)]
+
+
+def _seen(page: Page, sheet_map: SheetMap) -> SheetMap | BentMap:
+    """Return the map to the real picture: through the lens, where it is known."""
+    return sheet_map if page.lens is None else BentMap(sheet_map, page.lens)
+
+
+def _straight(page: Page, votes: list[Votes]) -> list[Votes]:
+    """Return the votes with their goals in the straight picture."""
+    if page.lens is None:
+        return votes
+    return [replace(one, goal=page.lens.straight(one.goal)) for one in votes]
 
 
 # -- what a sheet is that bears none of the styles -----------------------------------------------------------

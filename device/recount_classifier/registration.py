@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +26,11 @@ Points = NDArray[np.float64]
 Frame = tuple[float, float, float]
 """Middle (x, y) and scale of the registration's own coordinates (`Style.frame`)."""
 Registration = tuple[float, ...]
-"""Twelve coefficients, those of x before those of y."""
+"""The coefficients of x before those of y: twelve, or twenty where a lens calibration was used."""
 
 TERMS = 6
+BENT_TERMS = 10
+"""With a lens calibration u3, u2v, uv2 and v3 follow: a lens bends by the cube of the distance."""
 _SECOND_ORDER_STIFFNESS = 0.15
 """Ridge on the second-order terms, in patches: with ten patches they follow the paper, with four hardly."""
 _FIRST_ORDER_STIFFNESS = 0.01
@@ -37,6 +40,9 @@ _NEAR = 2
 _LARGEST_TURN = np.tan(0.16)
 _OUTLIER_PX = 1.5
 """Distance at which a patch's vote begins to fade."""
+_GRID = 9
+"""Points a side at which a bent map is met by a polynomial."""
+_HARDLY_HELD = np.diag(np.full(BENT_TERMS, 1e-9))
 _LEAST_WEIGHT = 1e-3
 """Votes that weigh less together move nothing."""
 
@@ -61,23 +67,45 @@ class Coarse:
         return self.share * self.match
 
 
+class Bend(Protocol):
+    """What a lens does to points of one picture."""
+
+    def bent(self, points: Points) -> Points:
+        """Return where points of the straight picture lie in the real one."""
+        ...
+
+    def slopes(self, points: Points) -> NDArray[np.float64]:
+        """Return for points of the straight picture the map's derivatives (n x 2 x 2)."""
+        ...
+
+    def straight(self, points: Points) -> Points:
+        """Return where points of the real picture would lie without the lens's bend."""
+        ...
+
+
 def locate_anchors(
-    low: Grey, anchors: tuple[Patch, ...], search: int | None, expected: Matrix | None = None
+    low: Grey,
+    anchors: tuple[Patch, ...],
+    search: int | None,
+    expected: Matrix | None = None,
+    bend: Bend | None = None,
 ) -> Coarse | None:
     """Place the page by its anchors in the 1/16 picture `low`.
 
     `search` is how far (pixels of `low`) an anchor may be from where it is expected: its place on the blank,
     or where `expected` takes that. None looks everywhere. The placement that most anchors agree on wins
     (every pair proposes a similarity). The result's matrix takes 1/16 coordinates of the blank to those of
-    `low`.
+    `low`; with the bend of a lens, to those of a straight `low`.
     """
     if search is None:
         seen = [_everywhere(low, anchors)]
     else:
-        seen = [_close_to(low, some, expected) for some in anchor_banks(anchors, search)]
+        seen = [_close_to(low, some, expected, bend) for some in anchor_banks(anchors, search)]
     if sum(len(scores) for _, _, scores in seen) < 4:
         return None
     reference, goal, weights = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+    if bend is not None:
+        goal = bend.straight(goal)
     return _consensus(reference, goal, np.maximum(weights, 0.0), len(anchors))
 
 
@@ -98,7 +126,7 @@ def _everywhere(low: Grey, anchors: Sequence[Patch]) -> Seen:
     return table[:, :2], table[:, 2:4], table[:, 4]
 
 
-def _close_to(low: Grey, some: Banked, expected: Matrix | None) -> Seen:
+def _close_to(low: Grey, some: Banked, expected: Matrix | None, bend: Bend | None) -> Seen:
     """Look for anchors of one size close to where they are expected; those without room are left out."""
     bank, middles = some.bank, some.middles
     height, width = low.shape
@@ -106,6 +134,8 @@ def _close_to(low: Grey, some: Banked, expected: Matrix | None) -> Seen:
     corners = middles - bank.middle
     if expected is not None:
         corners = middles @ expected[:2, :2].T + expected[:2, 2] - bank.middle
+    if bend is not None:
+        corners = bend.bent(corners + bank.middle) - bank.middle
     first = np.rint(corners).astype(np.intp) - bank.places // 2
     # Ground off the picture repeats its edge: no place is looked at there.
     rows = np.clip(first[:, 1:] + np.arange(high), 0, height - 1)
@@ -214,11 +244,16 @@ class SheetMap:
     def __init__(self, coefficients: Registration, frame: Frame) -> None:
         self.coefficients = coefficients
         self.frame = frame
-        self.matrix = np.array(coefficients).reshape(2, TERMS).T
+        self.matrix = np.array(coefficients).reshape(2, -1).T
         """The coefficients of x and y on the sheet, side by side."""
 
     def local_affine(self, x: float, y: float) -> tuple[float, float, float, float, float, float]:
         """Return (sx, sy, dsx/dx, dsx/dy, dsy/dx, dsy/dy) at the blank's point (x, y)."""
+        if len(self.matrix) > TERMS:
+            terms = terms_of(np.array([[x, y]]), self.frame, BENT_TERMS)
+            places, affines = self.local_affines(terms)
+            (sx, sy), ((a, b), (c, d)) = places[0].tolist(), affines[0].tolist()
+            return sx, sy, a, b, c, d
         centre_x, centre_y, scale = self.frame
         a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5 = self.coefficients
         u, v = (x - centre_x) / scale, (y - centre_y) / scale
@@ -233,6 +268,10 @@ class SheetMap:
 
     def local_affines(self, terms: Points) -> tuple[Points, Points]:
         """Return for points of the blank (their terms) the sheet's points (n x 2) and affines (n x 2 x 2)."""
+        if len(self.matrix) > TERMS:
+            affines = (terms[:, :TERMS] @ _slopes_of_third_order(self.coefficients)).reshape(-1, 2, 2)
+            affines /= self.frame[2]
+            return terms @ self.matrix, affines
         _, a1, a2, a3, a4, a5, _, b1, b2, b3, b4, b5 = self.coefficients
         # The slopes of x and of y along u and along v, as sums of 1, u, v.
         slopes = np.array([[a1, a2, b1, b2], [2 * a4, a3, 2 * b4, b3], [a3, 2 * a5, b3, 2 * b5]])
@@ -242,13 +281,59 @@ class SheetMap:
 
     def points(self, source: Points) -> Points:
         """Return the sheet's points of the blank's points."""
-        return terms_of(source, self.frame) @ self.matrix
+        return terms_of(source, self.frame, len(self.matrix)) @ self.matrix
 
     @property
     def scale(self) -> float:
         """Return sheet pixels per blank pixel at the contest's middle."""
         _, _, a, b, c, d = self.local_affine(self.frame[0], self.frame[1])
         return float(np.sqrt(abs(a * d - b * c)))
+
+
+def _slopes_of_third_order(coefficients: Registration) -> NDArray[np.float64]:
+    """Return the slopes of x and of y along u and along v, as sums of 1, u, v, uv, u2, v2."""
+    _, a1, a2, a3, a4, a5, a6, a7, a8, a9, _, b1, b2, b3, b4, b5, b6, b7, b8, b9 = coefficients
+    return np.array(
+        [
+            [a1, a2, b1, b2],
+            [2 * a4, a3, 2 * b4, b3],
+            [a3, 2 * a5, b3, 2 * b5],
+            [2 * a7, 2 * a8, 2 * b7, 2 * b8],
+            [3 * a6, a7, 3 * b6, b7],
+            [a8, 3 * a9, b8, 3 * b9],
+        ]
+    )
+
+
+class BentMap:
+    """A map from the blank to the straight picture, and on through a lens to the real one."""
+
+    def __init__(self, straight: SheetMap, bend: Bend) -> None:
+        self._straight = straight
+        self._bend = bend
+        self.frame = straight.frame
+
+    def local_affines(self, terms: Points) -> tuple[Points, Points]:
+        """Return for points of the blank (their terms) the sheet's points (n x 2) and affines (n x 2 x 2)."""
+        places, affines = self._straight.local_affines(terms)
+        return self._bend.bent(places), self._bend.slopes(places) @ affines
+
+    @property
+    def scale(self) -> float:
+        """Return sheet pixels per blank pixel at the contest's middle."""
+        _, affines = self.local_affines(terms_of(np.array([self.frame[:2]]), self.frame))
+        return float(abs(np.linalg.det(affines[0]))) ** 0.5
+
+    def over(self, box: tuple[int, int, int, int]) -> tuple[SheetMap, float]:
+        """Return one polynomial that follows it over a part of the blank, and how far (pixels) it is off."""
+        left, top, right, bottom = box
+        x, y = np.meshgrid(np.linspace(left, right, _GRID), np.linspace(top, bottom, _GRID))
+        source = np.stack([x.ravel(), y.ravel()], axis=1)
+        goal = self._bend.bent(self._straight.points(source))
+        terms = terms_of(source, self.frame, BENT_TERMS)
+        found = solved(terms.T @ terms + _HARDLY_HELD, terms.T @ goal)
+        fitted = SheetMap(tuple(found.T.ravel().tolist()), self.frame)
+        return fitted, float(_lengths(terms @ fitted.matrix - goal).max())
 
 
 def from_affine(matrix: Matrix, frame: Frame) -> Registration:
@@ -266,24 +351,26 @@ def shifted(registration: Registration, dx: float, dy: float) -> Registration:
     """Return the registration whose sheet points lie (dx, dy) further on."""
     moved = list(registration)
     moved[0] += dx
-    moved[TERMS] += dy
+    moved[len(moved) // 2] += dy
     return tuple(moved)
 
 
-def terms_of(source: Points, frame: Frame) -> Points:
-    """Return the terms (n x `TERMS`) of the blank's points, which a registration's coefficients weigh."""
+def terms_of(source: Points, frame: Frame, count: int = TERMS) -> Points:
+    """Return the terms (n x `count`) of the blank's points, which a registration's coefficients weigh."""
     x, y, scale = frame
-    terms = np.empty((len(source), TERMS))
+    terms = np.empty((len(source), count))
     u, v = (source[:, 0] - x) / scale, (source[:, 1] - y) / scale
     terms[:, 0], terms[:, 1], terms[:, 2] = 1.0, u, v
     terms[:, 3], terms[:, 4], terms[:, 5] = u * v, u * u, v * v
+    if count > TERMS:
+        terms[:, 6], terms[:, 7], terms[:, 8], terms[:, 9] = u * u * u, u * u * v, u * v * v, v * v * v
     return terms
 
 
 def sample(
     windows: Sequence[Grey],
     pyramid: Pyramid,
-    sheet_map: SheetMap,
+    sheet_map: SheetMap | BentMap,
     terms: Points,
     halves: Points,
     step: float,
@@ -378,7 +465,7 @@ class Search:
     """What one registration looks for: its patches, on its pyramid, close to where its map puts them."""
 
     pyramid: Pyramid
-    sheet_map: SheetMap
+    sheet_map: SheetMap | BentMap
     patches: tuple[Patch, ...]
 
 
