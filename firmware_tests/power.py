@@ -71,6 +71,11 @@ AT_EVERY_SYNC = (
 )
 """What is killed at each sync, by whose syncs, and what of the disk survives."""
 
+WHOLE_SOAK = 1000
+"""So many runs with a cut are a whole soak: its figures are written down, and its bounds are asked for."""
+TORN_SHARE = 0.5
+"""At least this share of the runs loses or tears what was not synced."""
+
 STEPS: Mapping[str, int] = {
     "station syncs": 39,
     "station changes": 101,
@@ -214,6 +219,24 @@ class Tally:
         self.doubled += result.doubled
         self.failed += is_wrong(result)
 
+    @property
+    def cut_runs(self) -> int:
+        """How many runs had a cut."""
+        return self.runs.total() - self.uncut
+
+    @property
+    def torn_share(self) -> float:
+        """The share of the runs whose disk lost or tore what was not synced."""
+        torn = sum(n for (_, _, storage), n in self.runs.items() if storage == CUT)
+        return torn / max(1, self.runs.total())
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing is wrong and, of a whole soak, enough was done."""
+        whole = self.runs.total() >= WHOLE_SOAK
+        enough = self.cut_runs >= WHOLE_SOAK and self.torn_share >= TORN_SHARE
+        return not self.failed and (enough or not whole)
+
     def table(self) -> list[str]:
         """Return the table of what was killed and what the disk lost."""
         rows = [
@@ -305,9 +328,10 @@ def section(tally: Tally, seconds: float, seed: int) -> str:
         "at random writes and at random moments ([simulator.md](simulator.md#power-cuts))."
     )
     notes = (
-        f"Most doubtful sheets in one run: {tally.most_doubtful}. "
+        f"Most doubtful sheets in one run: {tally.most_doubtful}; more of them than cuts are a wrong run. "
         f"Runs that were over before their cut: {tally.uncut}."
     )
+    steps = ", ".join(f"{STEPS[f'{by} syncs']} of {by}" for by in (STATION, HOST, PEOPLE))
     return "\n".join(
         [
             "# Power cuts",
@@ -317,6 +341,12 @@ def section(tally: Tally, seconds: float, seed: int) -> str:
             *tally.table(),
             "",
             notes,
+            "",
+            "| asked for, of a whole soak | | |",
+            "| --- | --: | --: |",
+            f"| runs with a cut, at least | {WHOLE_SOAK:,} | {tally.cut_runs:,} |",
+            f"| runs whose disk lost or tore, at least | {TORN_SHARE:.0%} | {tally.torn_share:.0%} |",
+            f"| syncs of a day, each cut before and after | {steps} | planned first |",
             "",
             "| must be 0 | |",
             "| --- | --: |",
@@ -354,10 +384,10 @@ def main(words: Sequence[str]) -> int:
     tally = soak(options.seed, options.runs, real, options.only, say, options.at_a_time)
     text = section(tally, time.monotonic() - began, options.seed)
     print(text)
-    if options.runs >= 1000 and options.only is None:
+    if options.runs >= WHOLE_SOAK and options.only is None:
         write_section("soak-power", text)
         print("written to docs/benchmarks.md")
-    return 1 if tally.failed else 0
+    return 0 if tally.is_good else 1
 
 
 if __name__ == "__main__":

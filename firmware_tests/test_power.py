@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from firmware_tests import power
-from firmware_tests.power_runs import BOARD, CUT, HOST, PEOPLE, STATION
+from firmware_tests.power_runs import BOARD, CUT, HOST, KEPT, PEOPLE, STATION
 from firmware_tests.rig import ROOT
 
 
@@ -38,3 +38,16 @@ def test_a_soak_of_no_runs_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit, match="2"):
         power.main(["--runs", "0"])
     assert "--runs and --at-a-time must be at least 1" in capsys.readouterr().err
+
+
+def test_a_whole_soak_asks_for_enough_cuts_and_enough_torn_disks() -> None:
+    def told(runs: int, torn: int, uncut: int = 0) -> bool:
+        tally = power.Tally()
+        tally.runs.update({("forked", STATION, CUT): torn, ("forked", STATION, KEPT): runs - torn})
+        tally.uncut = uncut
+        return tally.is_good
+
+    assert told(1200, 600)
+    assert not told(1200, 599), "too few disks were torn"
+    assert not told(1200, 1200, uncut=201), "too few runs had a cut"
+    assert told(20, 1), "a short one asks for neither"

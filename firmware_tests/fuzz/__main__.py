@@ -29,6 +29,8 @@ class Outcome:
     """What became of one target."""
 
     target: Target
+    wanted: int
+    """So many inputs were asked for."""
     inputs: int
     past: int
     lines: int
@@ -39,7 +41,7 @@ class Outcome:
     @property
     def is_good(self) -> bool:
         """Return whether nothing was found and the bounds are met."""
-        far = self.past >= PAST * self.inputs
+        far = self.past >= PAST * self.inputs and self.inputs >= self.wanted
         return not self.failure and far and len(self.left) <= (1 - REACHED) * self.lines
 
     def line(self) -> str:
@@ -47,7 +49,7 @@ class Outcome:
         share = 100 * self.past / max(1, self.inputs)
         reached = 100 * (self.lines - len(self.left)) / max(1, self.lines)
         return (
-            f"{self.target.name}: {self.inputs} inputs in {self.seconds:.0f} s, "
+            f"{self.target.name}: {self.inputs} of {self.wanted} inputs in {self.seconds:.0f} s, "
             f"{share:.0f} % past the first layer, "
             f"{reached:.1f} % of {self.lines} decoder lines reached; {self.failure or 'nothing found'}"
         )
@@ -72,7 +74,9 @@ def fuzz(target: Target, inputs: int, folder: Path, seed: int) -> Outcome:
     kept = sorted(corpus.iterdir(), key=lambda path: path.stat().st_size)[:REPLAYED]
     inputs_kept = chain(target.seeds(), (path.read_bytes() for path in kept))
     left, lines = unreached(target, inputs_kept) if not failure else ([], 0)
-    return Outcome(target, counts["inputs"], counts["past"], lines, left, time.monotonic() - begun, failure)
+    return Outcome(
+        target, inputs, counts["inputs"], counts["past"], lines, left, time.monotonic() - begun, failure
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,6 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(outcome.line(), flush=True)
         for line in outcome.left:
             print(f"  not reached: {line}")
+    print(
+        f"bounds: all inputs, {PAST:.0%} of them past the first layer, {REACHED:.0%} of the lines reached, "
+        "no crash, no hang (10 s), no memory above 1,500 MB"
+    )
     print(f"corpus and logs: {folder}")
     return 0 if all(outcome.is_good for outcome in outcomes) else 1
 
