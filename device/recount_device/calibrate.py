@@ -203,23 +203,24 @@ def _walk(
     begun: datetime,
 ) -> Walk:
     steps: list[Step] = []
-    seen, said = Seen(), ""
+    seen, said, kept = Seen(), "", None
     if sources.chart is not None:
         focus, its_lens, seen = chart_steps(sources.chart())
         steps += [focus, its_lens]
-        said = _keep(config.folder, before, lens_of(its_lens, seen) if focus.passed else None)
+        kept = lens_of(its_lens, seen) if focus.passed else None
+        said = _keep(config.folder, before, kept)
     if sources.white is not None:
         light, grey = light_step(sources.white())
         steps.append(light)
         seen = replace(seen, light=grey)
     if sources.marks is not None and marks is not None:
-        steps.append(_marks_step(sources.marks(marks), marks.program))
+        steps.append(_marks_step(sources.marks(marks), marks.program, kept or before))
     device = open_identity(config.folder).device if (config.folder / KEY_FILE).exists() else ""
     return Walk(config.name, device, begun, tuple(steps), seen, said)
 
 
-def _marks_step(sheets: Iterator[KnownSheet], program: Program) -> Step:
-    scores = read_known_sheets(sheets, program)
+def _marks_step(sheets: Iterator[KnownSheet], program: Program, lens: Lens | None) -> Step:
+    scores = read_known_sheets(sheets, program, lens)
     count = scores.blanks + scores.decks
     try:
         result = assessed(scores, program)

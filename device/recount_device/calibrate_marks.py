@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import cv2
 
+from recount_classifier.lens import Lens
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
-from recount_classifier.reading import read_sheet
 from recount_device.calibration_plot import plot
 from recount_device.errors import OperatorError
 from recount_device.known_marks import name_of, read_known_marks
+from recount_device.lens_file import read_lens
 from recount_device.mark_calibration import (
     LEAST_BLANKS,
     RECOMMENDED_SHEETS,
@@ -30,7 +31,7 @@ from recount_device.mark_calibration import (
     assess,
     scores_of,
 )
-from recount_device.read import load_program, load_sheet
+from recount_device.read import add_lens, load_program, load_sheet, read_in_full
 
 SHOWN_TROUBLES = 5
 """Sheets that are named in words; --json names all."""
@@ -59,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         required=True,
         help='the marks of the deck, a line a sheet: file name, comma, marked options: "deck-01.png, D"',
     )
+    add_lens(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("-o", "--output", metavar="OUT.svg", help="draw the scores against the thresholds")
 
@@ -74,7 +76,8 @@ def run(args: argparse.Namespace) -> int:
         raise OperatorError(
             f"give {LEAST_BLANKS} blank sheets or more: they show how well the device repeats"
         )
-    scores = read_known_sheets(known_files(args.blank, args.marked, known), program)
+    lens = read_lens(args.lens) if args.lens is not None else None
+    scores = read_known_sheets(known_files(args.blank, args.marked, known), program, lens)
     result = assessed(scores, program)
     if args.output:
         title = f"{program.title}, program {program.program_hash.hex()[:8]}"
@@ -92,13 +95,14 @@ class KnownSheet(NamedTuple):
     """The marked options; none on a blank."""
 
 
-def read_known_sheets(sheets: Iterable[KnownSheet], program: Program) -> Scores:
-    """Return what all targets of known sheets score."""
+def read_known_sheets(sheets: Iterable[KnownSheet], program: Program, lens: Lens | None) -> Scores:
+    """Return what all targets of known sheets score, their pictures taken with this lens."""
     scores: list[Score] = []
     troubles: list[tuple[str, str]] = []
     blanks = decks = 0
     for sheet in sheets:
-        found, wrong = scores_of(sheet.name, read_sheet(sheet.sides, program), sheet.marked, program)
+        reading = read_in_full(sheet.name, sheet.sides, program, lens)
+        found, wrong = scores_of(sheet.name, reading, sheet.marked, program)
         scores += found
         troubles += [(sheet.name, sentence) for sentence in wrong]
         blanks, decks = blanks + (not sheet.marked), decks + bool(sheet.marked)

@@ -15,14 +15,16 @@ from pathlib import Path
 import cv2
 
 from recount_classifier.decoding import ImageError, decode_image
-from recount_classifier.errors import ProgramError
+from recount_classifier.errors import PictureError, ProgramError
 from recount_classifier.explain import explain, explain_refusal
+from recount_classifier.lens import Lens
 from recount_classifier.program import Program, read_program
 from recount_classifier.raster import Grey
 from recount_classifier.reading import Reading, read_sheet
 from recount_classifier.reasons import REASONS
 from recount_device.errors import OperatorError
 from recount_device.known_marks import name_of
+from recount_device.lens_file import read_lens
 from recount_device.pictures import encode_png
 
 
@@ -33,6 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "sheets", metavar="SHEET", nargs="+", help="FRONT or FRONT,BACK: the image files of one sheet"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object a sheet")
+    add_lens(parser)
     parser.add_argument(
         "--explain",
         metavar="OUT",
@@ -41,22 +44,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_lens(parser: argparse.ArgumentParser) -> None:
+    """Add the argument that names a lens calibration."""
+    parser.add_argument(
+        "--lens", type=Path, metavar="LENS.json", help="the calibration of the camera that took the fronts"
+    )
+
+
+def read_in_full(sheet: str, sides: Sequence[Grey], program: Program, lens: Lens | None) -> Reading:
+    """Return a sheet's reading. Raises OperatorError for pictures that cannot be read with this lens."""
+    try:
+        return read_sheet(sides, program, lens=lens)
+    except PictureError as error:
+        raise OperatorError(f"{sheet}: {error}") from error
+
+
 def run(args: argparse.Namespace) -> int:
     """Read every sheet; return 2 when a file could not be read, else 0."""
     cv2.setNumThreads(1)
     cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     program = load_program(Path(args.program))
     drawings = explained_paths(args.explain, args.sheets) if args.explain else {}
+    lens = read_lens(args.lens) if args.lens is not None else None
     failures = 0
     for sheet in args.sheets:
         try:
             sides = load_sheet(sheet)
+            began = time.perf_counter()
+            reading = read_in_full(sheet, sides, program, lens)
         except OperatorError as error:
             print(f"recount-device read: {error}", file=sys.stderr)
             failures += 1
             continue
-        began = time.perf_counter()
-        reading = read_sheet(sides, program)
         elapsed_ms = (time.perf_counter() - began) * 1000
         name = name_of(sheet)
         if sheet in drawings:

@@ -15,6 +15,7 @@ from multiprocessing.connection import Pipe
 
 import numpy as np
 
+from recount_classifier.lens import Lens
 from recount_classifier.program import Program
 from recount_device.camera import Page
 from recount_device.reader import Outcome, ReadingFailed
@@ -40,6 +41,7 @@ class Read:
     """The contest program; empty for the one of the sheet before."""
     expects_test: bool
     batch: int
+    lens: Lens | None
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,9 @@ class Forget:
 class ReadingProcess:
     """A process that reads one sheet at a time; started at once, so that it is ready for the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, lens: Lens | None = None) -> None:
+        """`lens` is the calibration of the camera that takes the fronts."""
+        self._lens = lens
         self._memory = os.memfd_create("pages")
         self._is_reading = False
         self._start()
@@ -96,7 +100,7 @@ class ReadingProcess:
         content = b"" if program.program_hash == self._known_program else program.to_bytes()
         shapes = tuple((page.shape[0], page.shape[1]) for page in pages)
         self._is_reading = True
-        self._say(Read(shapes, content, expects_test, batch))
+        self._say(Read(shapes, content, expects_test, batch, self._lens))
         self._known_program = program.program_hash
 
     def _say(self, word: Read | Keep | Forget) -> None:

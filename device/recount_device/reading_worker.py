@@ -84,13 +84,13 @@ class SheetReader:
             # What a voter's page looks like is kept no longer than its batch is open.
             self._inks, self._batch = InkMemory(), word.batch
         try:
-            return self._outcome(pages, self._program, expects_test=word.expects_test)
+            return self._outcome(pages, self._program, word)
         except Exception as error:  # noqa: BLE001  whatever it is, this sheet has no reading: people count it
             traceback.print_exc()
             return ReadingFailed(f"{type(error).__name__}: {error}")
 
-    def _outcome(self, pages: Sequence[Page], program: Program, *, expects_test: bool) -> Outcome:
-        located = locate_sheet(pages, program, expects_test=expects_test)
+    def _outcome(self, pages: Sequence[Page], program: Program, word: Read) -> Outcome:
+        located = locate_sheet(pages, program, expects_test=word.expects_test, lens=word.lens)
         like = self._beside.submit(self._looks_like, pages, located, program)
         try:
             lines = lines_in(located, program) if isinstance(located, Evidence) else None

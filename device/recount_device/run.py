@@ -17,6 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Protocol
 
+from recount_classifier.lens import Lens
 from recount_device.camera import Camera
 from recount_device.clock import Clock, MonotonicClock
 from recount_device.config import Config, read_config
@@ -30,6 +31,7 @@ from recount_device.host_pin import HostPin
 from recount_device.host_session import Introduction
 from recount_device.identity import open_identity
 from recount_device.journal import Journal
+from recount_device.lens_file import LENS_FILE, lens_of_device
 from recount_device.messages import message
 from recount_device.orders import Orders, Programs, Store
 from recount_device.panel import Message, Panel
@@ -39,7 +41,7 @@ from recount_device.reader import Reader
 from recount_device.reading_process import ReadingProcess, StandingReader
 from recount_device.scribe import Outbox, Scribe
 from recount_device.serial_port import find_port
-from recount_device.software import firmware_name, software_hash
+from recount_device.software import firmware_name, software_hash, software_name
 from recount_device.station import Host, Station
 
 GRACE_US = 10_000_000
@@ -55,6 +57,8 @@ class Parts:
     reader: Reader
     panel: Panel
     find_feeder: Callable[[], str]
+    lens: Lens | None = None
+    """The calibration of the camera's lens that the reader reads with."""
 
 
 class HostDesk(Host, Programs, Outbox, Protocol):
@@ -105,7 +109,7 @@ def make_station(
     store: Store,
 ) -> Station:
     """Put the station together and write down that the device has started, and what it found."""
-    software = software_hash()
+    software = software_name(software_hash(), parts.lens)
     scribe = Scribe(journal, host)
     has_diverter = config.diverter == "motor"
     passage = Passage(
@@ -130,14 +134,31 @@ def _start_note(scribe: Scribe, passage: Passage) -> str:
     return f"a batch is open; sheet {passage.sheet.number} was {passage.sheet.state.value}"
 
 
+def calibrated_lens(config: Config) -> Lens | None:
+    """Return the lens calibration in the device's folder, if there is one.
+
+    Raises OperatorError for one that is damaged, and for one of another camera mode.
+    """
+    lens = lens_of_device(config.folder)
+    size = (config.optics.width, config.optics.height)
+    if lens is not None and config.simulator_socket is None and (lens.width, lens.height) != size:
+        raise OperatorError(
+            f"{config.folder / LENS_FILE} was made with {lens.width} x {lens.height} pixels, but the camera "
+            f"gives {size[0]} x {size[1]}: calibrate anew with recount-device calibrate"
+        )
+    return lens
+
+
 @contextmanager
 def open_parts(config: Config) -> Generator[Parts]:
     """Open reader, camera, panel, clock and the way to the feeder, as the config chooses."""
     with ExitStack() as stack:
-        reading = ReadingProcess()
+        lens = calibrated_lens(config)
+        reading = ReadingProcess(lens)
         stack.callback(reading.close)
         opened = _simulated_parts if config.simulator_socket else _real_parts
         parts = opened(config, reading, stack)
+        parts.lens = lens
         stack.callback(parts.camera.close)
         stack.callback(parts.panel.close)
         yield parts
@@ -210,7 +231,8 @@ def run_device(
         parts.panel.show(message("starting"))
         feeder.await_firmware()
         firmware = firmware_name(feeder.firmware_hash)
-        introduction = Introduction(config.name, software_hash(), firmware)
+        software = software_name(software_hash(), parts.lens)
+        introduction = Introduction(config.name, software, firmware)
         host = HostLink(journal.path, identity, introduction, HostPin(config.folder), config.host)
         store = ProgramStore(config.folder)
         station = make_station(config, journal, parts, feeder, host, store)

@@ -4,6 +4,8 @@ from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
+from recount_classifier.lens import Lens
+from recount_device.lens_file import lens_hash
 from recount_protocol import feeder_messages
 
 PACKAGES = ("recount_protocol", "recount_classifier", "recount_device")
@@ -23,6 +25,14 @@ def software_hash() -> str:
             total.update(f"{package}/{path.relative_to(folder).as_posix()} {len(content)}\n".encode())
             total.update(content)
     return total.hexdigest()
+
+
+def software_name(software: str, lens: Lens | None) -> str:
+    """Return how the records name what reads sheets here: the program's hash, and the lens calibration's.
+
+    Logic and accuracy prove both together: with another calibration the device is not the tested one.
+    """
+    return software if lens is None else f"{software} lens {lens_hash(lens)[:16]}"
 
 
 def firmware_name(firmware_hash: str) -> str:
