@@ -2,8 +2,9 @@
 
 A contest is counted only when every target is clearly empty or clearly marked, exactly N printed options are
 marked, nothing is written, and no ink is left unexplained where it could mean something. Everything else is
-for people. What counts is kept `near_threshold` away from every threshold, so that another machine's rounding
-can move a sheet from counted to set aside, never from one choice to another.
+for people. What counts is kept away from every threshold by the guard of its measure, so that what another
+machine computes a little otherwise can move a sheet from counted to set aside, never from one choice to
+another.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ class TargetMeasure:
     """Largest ink spot, as a share of the target's area."""
     span: float
     body: float
+    """Share of its ink that is left when a pixel is taken off the edges."""
+    substance: float
+    """Body and tone together."""
     inside: float
     """Share of its strokes' ink that lies in the target; 1 without strokes."""
     shared: bool
@@ -77,32 +81,30 @@ class Decision:
 
 def bears_no_ink(target: TargetMeasure, limits: Thresholds) -> bool:
     """Return whether no ink is seen in and round a target; it may still be hidden."""
-    guard = limits.near_threshold
     return (
-        target.cover <= limits.clear_cover - guard
-        and target.core <= limits.clear_core - guard
-        and target.ring <= limits.clear_ring - guard
-        and target.halo <= limits.clear_halo - guard
-        and target.spot <= limits.clear_spot - guard
+        target.cover <= limits.clear_cover - limits.guard_cover
+        and target.core <= limits.clear_core - limits.guard_ink
+        and target.ring <= limits.clear_ring - limits.guard_ink
+        and target.halo <= limits.clear_halo - limits.guard_ink
+        and target.spot <= limits.clear_spot - limits.guard_spot
     )
 
 
 def is_pale(target: TargetMeasure, limits: Thresholds) -> bool:
     """Return whether a target's outline lacks ink: what took it may have taken a mark too."""
-    return target.outline < limits.outline_ink + limits.near_threshold
+    return target.outline < limits.outline_ink + limits.guard_outline
 
 
 def state_of(target: TargetMeasure, limits: Thresholds) -> str:
     """Return whether a target is empty, marked, or neither for certain."""
-    guard = limits.near_threshold
     if bears_no_ink(target, limits):
         return UNSURE if is_pale(target, limits) else EMPTY
     if (
-        target.relief >= limits.marked_cover + guard
-        and target.tone >= limits.marked_tone + guard
-        and target.span >= limits.marked_span + guard
-        and target.body >= limits.marked_body + guard
-        and target.inside >= limits.marked_inside + guard
+        target.relief >= limits.marked_cover + limits.guard_cover
+        and target.tone >= limits.marked_tone + limits.guard_tone
+        and target.span >= limits.marked_span + limits.guard_span
+        and target.substance >= limits.marked_substance + limits.guard_substance
+        and target.inside >= limits.marked_inside + limits.guard_inside
     ):
         return MARKED
     return UNSURE
@@ -110,11 +112,11 @@ def state_of(target: TargetMeasure, limits: Thresholds) -> str:
 
 def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> list[str]:
     """Return why one target in that state is not beyond question; empty when it is."""
-    guard = limits.near_threshold
     reasons: list[str] = []
-    if abs(target.paper_step) >= limits.paper_step - guard:
+    if abs(target.paper_step) >= limits.paper_step - limits.guard_paper:
         reasons.append("not_on_paper")
-    if target.cover >= limits.heavy_cover and target.halo >= limits.blot_halo - guard:
+    is_heavy = target.cover >= limits.heavy_cover - limits.guard_cover
+    if is_heavy and target.halo >= limits.blot_halo - limits.guard_ink:
         reasons.append("not_on_paper")
     if is_pale(target, limits):
         reasons.append("marginal_outline")
@@ -126,18 +128,17 @@ def target_reasons(target: TargetMeasure, state: str, limits: Thresholds) -> lis
         reasons.append(_why_unsure(target, limits))
     if target.shared:
         reasons.append("marginal_shared_stroke")
-    if target.encircled or target.crowded_mm2 >= limits.crowd_mm2 - guard:
+    if target.encircled or target.crowded_mm2 >= limits.crowd_mm2 - limits.guard_mm2:
         reasons.append("marginal_outside")
     return reasons
 
 
 def _why_unsure(target: TargetMeasure, limits: Thresholds) -> str:
     """Return why ink in or round a target makes no mark."""
-    guard = limits.near_threshold
-    if target.cover >= limits.marked_cover:
-        if target.inside < limits.marked_inside + guard:
+    if target.cover >= limits.marked_cover + limits.guard_cover:
+        if target.inside < limits.marked_inside + limits.guard_inside:
             return "marginal_passing"
-        if target.relief < limits.marked_cover + guard:
+        if target.relief < limits.marked_cover + limits.guard_cover:
             return "marginal_ground"
     if target.cover < limits.clear_cover and target.spot < limits.clear_spot:
         return "marginal_outside"
@@ -147,7 +148,6 @@ def _why_unsure(target: TargetMeasure, limits: Thresholds) -> str:
 def decide(targets: Sequence[TargetMeasure], box: BoxMeasure, style: Style, program: Program) -> Decision:
     """Return the verdict on one contest as measured through one registration."""
     limits = program.thresholds
-    guard = limits.near_threshold
     states = tuple(state_of(target, limits) for target in targets)
     reasons: list[str] = []
 
@@ -167,11 +167,13 @@ def decide(targets: Sequence[TargetMeasure], box: BoxMeasure, style: Style, prog
     when(any(key in program.write_in_keys for key in chosen), "write_in")
     covers = [target.cover for target, state in zip(targets, states, strict=True) if state == MARKED]
     if len(covers) > 1:
-        when(min(covers) < limits.weakest_of_strongest * max(covers) + guard, "marginal_weak")
-    when(box.write_in_mm2 >= limits.write_in_mm2 - guard, "write_in")
-    when(box.name_mm2 >= limits.name_mm2 - guard, "marginal_name")
-    when(box.stray_mm2 >= limits.stray_mm2 - guard, "marginal_writing")
-    when(box.print_missing >= limits.print_missing_share - guard or box.labels_covered > 0, "marginal_print")
-    when(box.bare_mm2 >= limits.bare_mm2 - guard, "marginal_print")
+        when(min(covers) < limits.weakest_of_strongest * max(covers) + limits.guard_cover, "marginal_weak")
+    guard_mm2 = limits.guard_mm2
+    when(box.write_in_mm2 >= limits.write_in_mm2 - guard_mm2, "write_in")
+    when(box.name_mm2 >= limits.name_mm2 - guard_mm2, "marginal_name")
+    when(box.stray_mm2 >= limits.stray_mm2 - limits.guard_stray_mm2, "marginal_writing")
+    absent = box.print_missing >= limits.print_missing_share - limits.guard_print
+    when(absent or box.labels_covered > 0, "marginal_print")
+    when(box.bare_mm2 >= limits.bare_mm2 - limits.guard_bare_mm2, "marginal_print")
     fate = fate_of(reasons)
     return Decision(fate, chosen if not reasons else (), tuple(reasons), states)

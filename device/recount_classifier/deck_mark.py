@@ -48,7 +48,7 @@ def deck_mark_reasons(gates: Mapping[str, float], limits: Thresholds) -> tuple[s
 
     In a test, a style without a place for the mark can prove nothing: all its sheets are refused.
     """
-    ink_mm2, guard = gates.get(INK_GATE, 0.0), limits.near_threshold
+    ink_mm2, guard = gates.get(INK_GATE, 0.0), limits.guard_mm2
     if gates.get(EXPECTED_GATE, 0.0):
         return () if ink_mm2 >= limits.test_mark_mm2 + guard else ("live_ballot",)
     return ("test_ballot",) if ink_mm2 >= limits.test_clear_mm2 - guard else ()

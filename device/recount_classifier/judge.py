@@ -102,8 +102,8 @@ def judge(evidence: Evidence, program: Program) -> Verdict:
     first, second = (m.decision for m in measured)
     reasons = [*first.reasons, *second.reasons]
     differ = first.states != second.states or first.choices != second.choices
-    crooked = evidence.gates["residual_px"] >= limits.residual_px
-    if differ or crooked or apart >= limits.disagreement_px:
+    crooked = evidence.gates["residual_px"] >= limits.residual_px - limits.guard_px
+    if differ or crooked or apart >= limits.disagreement_px - limits.guard_px:
         reasons.append("registration_disagrees")
     reasons += deck_mark_reasons(evidence.gates, limits)
     fate = fate_of(reasons)
@@ -216,7 +216,7 @@ def _targets(
     # In the order of TargetMeasure's fields.
     columns = (
         marks.core, marks.ring, marks.halo, marks.cover, marks.ground, marks.relief, marks.tone, spots,
-        marks.span, marks.body, inside, shared, crowded_mm2, encircled, outlines,
+        marks.span, marks.body, marks.body + marks.tone, inside, shared, crowded_mm2, encircled, outlines,
     )  # fmt: skip
     by_sheet = zip(*(column.tolist() for column in columns), strict=True)
     measured: list[tuple[TargetMeasure, ...]] = []

@@ -120,31 +120,39 @@ def measure(excess: Stack, room: Values, target_width: float, target_height: flo
     out from the ground.
     """
     zones = zones_of(target_width, target_height)
+    marks = Marks(*np.zeros((10, len(excess)), np.float32))
     flat = excess.reshape(len(excess), -1)
+    # Most windows bear nothing but grain: all that is measured there is 0.
+    toned = np.flatnonzero(flat.max(axis=1) > _GROUND_TONE * 255)
+    if len(toned) == 0:
+        return marks
+    flat = flat[toned]
     depth = flat.astype(np.float32)
     depth -= np.float32(_GROUND_TONE * 255)
     np.maximum(depth, 0, out=depth)
-    means = (depth @ zones.masks.T / room / 255).astype(np.float32)
+    marks.core[toned], marks.ring[toned], marks.halo[toned] = (depth @ zones.masks.T / room[toned] / 255).T
     inked = flat > levels.ink
-    core = zones.core.ravel()
-    cover = (row_sums((inked & core).view(np.uint8)) / room[:, 0]).astype(np.float32)
-    ground, tone, spot, span, body = np.zeros((5, len(cover)), np.float32)
-    core_ink, ring, halo = means.T
-    marks = Marks(core_ink, ring, halo, cover, ground, cover.copy(), tone, spot, span, body)
-    some = np.flatnonzero((inked & zones.inside.ravel()).any(axis=1))
-    if len(some) == 0:
+    is_inside = inked & zones.inside.ravel()
+    having = np.flatnonzero(is_inside.any(axis=1))
+    if len(having) == 0:
         return marks
-    marks.spot_px[some], marks.span[some], marks.body[some] = _spots(inked[some], zones, target_width)
-    darkest = _darkest_ground(excess[some], inked[some], zones, levels)
-    shaded = some[darkest > 0]
+    some, flat, inked, is_inside = toned[having], flat[having], inked[having], is_inside[having]
+    core = zones.core.ravel()
+    marks.cover[some] = row_sums((inked & core).view(np.uint8)) / room[some, 0]
+    darkest = _darkest_ground(flat.reshape(-1, zones.height, zones.width), inked, zones, levels)
     marks.ground[some] = darkest / np.float32(255)
-    rising = flat[some] > (darkest + levels.ink)[:, None]
-    if len(shaded):
-        _, marks.span[shaded], marks.body[shaded] = _spots(rising[darkest > 0], zones, target_width)
-    standing = np.where(rising & core, flat[some], 0)
+    rising = flat > (darkest + levels.ink)[:, None]
+    standing = flat * (rising & core)
     pixels = np.count_nonzero(standing, axis=1)
     marks.relief[some] = pixels / room[some, 0]
     marks.tone[some] = row_sums(standing) / np.maximum(pixels, 1) / 255
+    shaded = np.flatnonzero(darkest)
+    both_ways = np.concatenate([inked, rising[shaded]])
+    spot, span, body = _spots(both_ways, zones, target_width)
+    marks.spot_px[some] = spot[: len(some)]
+    for measured, of_all in ((marks.span, span), (marks.body, body)):
+        measured[some] = of_all[: len(some)]
+        measured[some[shaded]] = of_all[len(some) :]
     return marks
 
 
@@ -156,11 +164,15 @@ def _darkest_ground(
     Ground is a spot in the halo that is paler than ink; or one that is pale, but broader than a stroke: a
     printed tint, a stain. It is as dark as its palest pixel.
     """
-    narrow = eroded(_parted(np.where(_windows(inked, zones), 0, excess)), ones(_GROUND_PX, _GROUND_PX))
-    broad = eroded(_parted(np.where(excess >= levels.pale, 0, excess)), ones(_BROAD_PX, _BROAD_PX))
-    spots = np.maximum(narrow, broad)[_PARTED_PX:-_PARTED_PX].reshape(zones.height, len(excess), -1)
-    in_halo = spots[:, :, _PARTED_PX:-_PARTED_PX] * zones.halo[:, None, :]
-    darkest = in_halo.max(axis=(0, 2)).astype(np.int32)
+    pitch = zones.width + 2 * _PARTED_PX
+    bare = excess.ravel() * ~inked.ravel()
+    pale = excess * (excess < levels.pale)
+    narrow = eroded(_parted(bare.reshape(excess.shape)), ones(_GROUND_PX, _GROUND_PX))
+    broad = eroded(_parted(pale), ones(_BROAD_PX, _BROAD_PX))
+    spots = np.maximum(narrow, broad)[_PARTED_PX:-_PARTED_PX]
+    # Column by column first: the windows lie beside each other.
+    in_halo = spots.reshape(zones.height, len(excess), pitch)[:, :, _PARTED_PX:-_PARTED_PX]
+    darkest = (in_halo * zones.halo[:, None, :]).max(axis=0).max(axis=1).astype(np.int32)
     return np.maximum(darkest - levels.shade, 0)
 
 

@@ -25,14 +25,13 @@ _NO_MARK = (
     ("relief", "marked_cover", "ink darker than the ground round it covers {} of it (a mark: {} or more)"),
     ("tone", "marked_tone", "the ink in it is {} as dark as print (a mark: {} or more)"),
     ("span", "marked_span", "the ink in it is {} as long as it is wide (a mark: {} or more)"),
-    ("body", "marked_body", "taking a pixel off its edges leaves {} of the ink (a mark: {} or more)"),
+    ("substance", "marked_substance", "breadth and darkness of its ink make {} (a mark: {} or more)"),
     ("inside", "marked_inside", "of the strokes' ink {} lies in it (a mark: {} or more)"),
 )
 
 
 def state_sentence(target: TargetMeasure, state: str, limits: Thresholds) -> str:
     """Return in a sentence what made the state: the measures against the thresholds."""
-    guard = limits.near_threshold
     if state == EMPTY:
         return f"Ink covers {percent(target.cover)} of it; empty is up to {percent(limits.clear_cover)}."
     if state == MARKED:
@@ -42,7 +41,7 @@ def state_sentence(target: TargetMeasure, state: str, limits: Thresholds) -> str
     above = [
         words.format(percent(getattr(target, measure)), percent(getattr(limits, limit)))
         for measure, limit, words in _NOT_EMPTY
-        if getattr(target, measure) > getattr(limits, limit) - guard
+        if getattr(target, measure) > getattr(limits, limit) - limits.guard(limit)
     ]
     if not above:
         outline = (
@@ -52,7 +51,7 @@ def state_sentence(target: TargetMeasure, state: str, limits: Thresholds) -> str
     below = [
         words.format(percent(getattr(target, measure)), percent(getattr(limits, limit)))
         for measure, limit, words in _NO_MARK
-        if getattr(target, measure) < getattr(limits, limit) + guard
+        if getattr(target, measure) < getattr(limits, limit) + limits.guard(limit)
     ]
     return f"Not empty: {above[0]}. No clear mark: {below[0]}."
 
@@ -80,7 +79,7 @@ def box_sentences(box: BoxMeasure, limits: Thresholds) -> list[tuple[str, bool]]
         area = measure.endswith("_mm2")
         shown = f"{value:.1f} mm\u00b2" if area else percent(value)
         allowed = f"{most:g} mm\u00b2" if area else percent(most)
-        rows.append((f"{words}: {shown} (less than {allowed})", value >= most - limits.near_threshold))
+        rows.append((f"{words}: {shown} (less than {allowed})", value >= most - limits.guard(limit)))
     hidden = box.labels_covered
     rows.append((f"Targets whose printed label is hidden: {hidden} (none may be)", hidden > 0))
     return rows

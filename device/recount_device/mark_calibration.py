@@ -185,7 +185,7 @@ def _empty_margin(name: str, empty: Sequence[Score], limits: Thresholds) -> Marg
     values = np.array([score.values[name] for score in empty])
     measured = float(np.percentile(values, EMPTY_PERCENTILE, method="higher"))
     guard = GUARD_SD * repeat_sd(name, empty)
-    limit = float(getattr(limits, SCORES[name])) - limits.near_threshold
+    limit = float(getattr(limits, SCORES[name])) - limits.guard(SCORES[name])
     worst = empty[int(values.argmax())]
     return Margin(name, measured, guard, limit, _named(worst), limit - measured - guard)
 

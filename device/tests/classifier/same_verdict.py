@@ -21,11 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from device.tests.classifier.kit import REAL_SETS, Sheet, drawn_sheets, real_sheets, write_kit
-from recount_classifier.thresholds import Thresholds
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 READER = Path(__file__).with_name("verdicts.py")
-GUARD = Thresholds().near_threshold
 
 
 @dataclass(slots=True)
@@ -51,7 +49,7 @@ class Comparison:
             f"{self.exact} without any difference"
         )
         yield from self.different
-        yield f"largest differences (values within {GUARD:g} of a threshold are set aside):"
+        yield "largest differences (what is closer to its threshold than its guard is set aside):"
         for name, (most, where) in sorted(self.largest.items(), key=lambda item: -item[1][0]):
             if most > 0:
                 yield f"  {name:<20} {most:.1e}  {where}"

@@ -13,12 +13,13 @@ from device.tests.classifier.positions import SHAPES, Blank, Grey, Sheet, Supply
 from recount_classifier.decide import MARKED, UNSURE, TargetMeasure, state_of, target_reasons
 from recount_classifier.judge import measure_targets, see_ground
 from recount_classifier.sentences import state_sentence
-from recount_classifier.thresholds import Thresholds
+from recount_classifier.thresholds import Thresholds, guarded
 
 SEED = (31, 0)
 SHEETS = 10
-LOOKING_AWAY = replace(Thresholds(), shade=1.0, marked_tone=0.0)
+LOOKING_AWAY = guarded(replace(Thresholds(), shade=1.0, marked_tone=0.0, marked_substance=0.5), 0)
 """Ink is held against the brightest paper alone, however pale it is."""
+ASKING_WHY = {"marginal_ground", "marginal_mark", "marginal_passing"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -42,13 +43,13 @@ def test_no_background_is_taken_for_a_mark(background: str, supply: Supply):
     assert found.counted > 0.3 * found.marks, "marks on such ground are still counted"
 
 
-@pytest.fixture(scope="module", params=["pale bands", "a watermark of words", "folds with a shade"])
-def deceiving(request: pytest.FixtureRequest, supply: Supply) -> tuple[TargetMeasure, ...]:
+@pytest.fixture(scope="module")
+def deceiving(supply: Supply) -> tuple[TargetMeasure, ...]:
     """Return targets without a mark that would be votes if the ground round them were not looked at."""
-    found = judge_on(request.param, supply, SEED, 3 * SHEETS, LOOKING_AWAY)
     return tuple(
-        measured_on(compose_on(request.param, supply, np.random.default_rng((*SEED, number))))[target]
-        for number, target in found.wrong
+        measured_on(compose_on(background, supply, np.random.default_rng((*SEED, number))))[target]
+        for background in ("pale bands", "a watermark of words", "folds with a shade")
+        for number, target in judge_on(background, supply, SEED, 3 * SHEETS, LOOKING_AWAY).wrong
     )
 
 
@@ -61,12 +62,12 @@ def test_what_looks_like_a_mark_on_such_ground_is_for_people_who_are_told_why(
     deceiving: tuple[TargetMeasure, ...],
 ):
     limits = Thresholds()
-    assert deceiving, "without a look at the ground there would be wrong votes"
+    assert len(deceiving) >= 3, "without a look at the ground there would be wrong votes"
     for target in deceiving:
         state = state_of(target, limits)
         assert state == UNSURE
-        assert target_reasons(target, state, limits)[-1] in {"marginal_ground", "marginal_mark"}
-        assert "No clear mark: ink" in state_sentence(target, state, limits)
+        assert set(target_reasons(target, state, limits)) & ASKING_WHY
+        assert "No clear mark: " in state_sentence(target, state, limits)
     assert any("marginal_ground" in target_reasons(target, UNSURE, limits) for target in deceiving)
 
 
