@@ -12,6 +12,7 @@ from recount_host.exports import layout
 from recount_host.exports.bundle import Progress, statement_path, versions
 from recount_host.exports.gathered import Evidence
 from recount_host.exports.layout import Manifest
+from recount_host.exports.modes import read_in_another_mode
 from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.report import PrecinctReport, Report
 from recount_host.law.acts import check_stored
@@ -30,6 +31,9 @@ def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progr
 
     Acts that do not have the form of their kind are told, and nothing is folded of them.
     """
+    for device, records in evidence.records.items():
+        for n, complaint in read_in_another_mode(records):
+            report.fails(f"records/{device}.chain", f"record {n}: {complaint}")
     if not _check_acts(evidence, report):
         return
     try:

@@ -32,11 +32,13 @@ from host.tests.exports.tampering import (
     tar_of,
     with_change,
 )
-from host.tests.web.read_sheets import png_of
+from host.tests.web.read_sheets import evidence_of, png_of, sheet_of
+from recount_classifier.deck_mark import EXPECTED_GATE
 from recount_host.exports.bundle import export_bundle
 from recount_host.exports.errors import ExportRefused
 from recount_host.exports.judging import Case, Judges
 from recount_host.exports.layout import ACTS_FORM, RECORDS_FORM, chain_item, chain_items
+from recount_host.exports.modes import read_in_another_mode
 from recount_host.exports.opened import open_bundle
 from recount_host.exports.report import Report
 from recount_host.exports.tar import tar_bytes
@@ -296,6 +298,55 @@ class BlindDevice(MixedDevice):
     def write(self, kind: str, body: Mapping[str, Any], *, batch: int | None = None) -> None:
         """Write the record without a picture."""
         Device.write(self, kind, body, batch=batch)
+
+
+def read_as_a_test() -> dict[str, Any]:
+    """Return the gates of a sheet that had to bear the TEST mark."""
+    return {"gates": {**evidence_of("D").gates, EXPECTED_GATE: 1.0}}
+
+
+def with_mode(mode: str) -> str:
+    """Return what `verify` says of readings of a test in a run of that mode, and of others."""
+    test, live = MixedDevice("alpha", ("D",)), MixedDevice("beta", ("D",))
+    test.changed = read_as_a_test()
+    for device in (test, live):
+        device.open_run("run-1", "101", mode=mode)
+        device.open_batch()
+        device.scan(sheet_of("D"))
+    found = [
+        [complaint for _, complaint in read_in_another_mode(map(decode_record, raw(device)))]
+        for device in (test, live)
+    ]
+    return " | ".join("; ".join(each) for each in found)
+
+
+def raw(device: MixedDevice) -> list[bytes]:
+    return [data for data, _ in device.signed()]
+
+
+def test_a_reading_of_a_test_in_a_live_run_is_named_and_the_other_way_round() -> None:
+    assert with_mode("live") == "sheet 1 was read as one of a test, in the live run 'run-1' | "
+    assert with_mode("training") == "sheet 1 was read as one of a test, in the training run 'run-1' | "
+    assert with_mode("test") == " | sheet 1 was read as one of an election, in the test run 'run-1'"
+
+
+def test_a_sheet_of_a_run_that_was_not_opened_is_named() -> None:
+    device = MixedDevice("alpha", ("D",))
+    device.open_run("run-1", "101")
+    device.open_batch()
+    device.scan(sheet_of("D"))
+    told = list(read_in_another_mode(map(decode_record, raw(device)[1:])))
+    assert [complaint for _, complaint in told] == [
+        "sheet 1 was read in the run 'run-1', which was not opened before"
+    ]
+
+
+def test_test_mode_readings_moved_into_a_precinct_are_named_by_the_verification(tmp_path: Path) -> None:
+    device = MixedDevice("alpha", MARKS)
+    device.changed = read_as_a_test()
+    path, _ = export(tmp_path, "bundle.tar", a_finished_day(a_scanned_day(device=device)))
+    whats = [problem.what for problem in verified(path).problems]
+    assert any("was read as one of a test, in the training run" in what for what in whats), whats
 
 
 def test_a_sheet_that_is_counted_without_a_picture_is_told_of(tmp_path: Path) -> None:
