@@ -70,8 +70,8 @@ accuracy: $(ENVIRONMENT)  ## read 10,000,000 drawn ballot positions (POSITIONS=n
 	@$(BIN)/python -m device.tests.classifier.accuracy --positions $(or $(POSITIONS),10000000) --write docs/accuracy.md
 
 .PHONY: failure-table
-failure-table: $(ENVIRONMENT)  ## read 60 drawn sheets of everything that goes wrong with sheets
-	@RECOUNT_PAGES=60 $(BIN)/pytest -q -n 2 device/tests/classifier/test_failure_table.py
+failure-table: $(ENVIRONMENT)  ## read 60 drawn sheets (PAGES=n) of all that goes wrong with sheets (PART=1/4: a quarter)
+	@$(BIN)/python -m device.tests.classifier.failure_table --pages $(or $(PAGES),60) --part $(or $(PART),1/1)
 
 .PHONY: same-verdict
 same-verdict: $(ENVIRONMENT) $(OTHER_OPENCV)  ## another release of OpenCV gives the same verdicts (EVERY=1: all real readings)

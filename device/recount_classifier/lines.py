@@ -11,12 +11,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import Float, Grey, above, added, dilated_float, not_above, transposed
+from recount_classifier.raster import Float, Grey, above, added, dilated, not_above, ones, transposed
 
 _LINE_LEVEL = 18
 """Excess ink (of 255) at which a pixel may belong to a line: streaks are often pale."""
 _STRIP_PX = 16
 """Rows that are averaged before a line is followed; the sheet leans less than a pixel in so few."""
+_WOBBLE = ones(3, 1)
 _WIDEST_PX = 12
 _EDGE_PX = 2
 """Blurred edge on each side of a line, taken off with it."""
@@ -60,7 +61,7 @@ class Room:
 def room_of(print_mask: Grey) -> Room:
     """Return the room for lines on a ground with this print."""
     free = not_above(print_mask, 0)
-    return Room(_strips_down(free), _strips_across(free))
+    return Room(_strips_down(free).astype(np.float32), _strips_across(free).astype(np.float32))
 
 
 def find_lines(excess: Grey, room: Room, slope: float, least_cover: float, darkest_across: int) -> Lines:
@@ -93,32 +94,34 @@ def _draw(excess: Grey, start: tuple[float, float], end: tuple[float, float], li
     cv2.line(excess, (round(start[0]), round(start[1])), (round(end[0]), round(end[1])), 0, thickness)
 
 
-def _strips_down(mask: Grey) -> Float:
+def _strips_down(mask: Grey) -> Grey:
     """Return for each strip of rows how many pixels of every column are set (1)."""
     count = max(1, mask.shape[0] // _STRIP_PX)
     rows = mask[: count * _STRIP_PX]
     if len(rows) < _STRIP_PX:
-        return rows.sum(axis=0, dtype=np.float32)[None]
+        return rows.sum(axis=0, dtype=np.uint8)[None]
     # Sixteen rows of 0 or 1 fit in a byte. Rows are added in pairs, which lie beside each other as one row.
     width = rows.shape[1]
     while len(rows) > count:
         pairs = rows.reshape(len(rows) // 2, 2 * width)
         rows = added(pairs[:, :width], pairs[:, width:])
-    return rows.astype(np.float32)
+    return rows
 
 
-def _strips_across(mask: Grey) -> Float:
+def _strips_across(mask: Grey) -> Grey:
     """Return for each strip of columns how many pixels of every row are set (1)."""
     return _strips_down(transposed(mask))
 
 
-def _along(dark: Float, room: Float, slope: float, least_cover: float) -> tuple[Line, ...]:
+def _along(strips: Grey, room: Float, slope: float, least_cover: float) -> tuple[Line, ...]:
     """Return the lines of that slope that are dark in `least_cover` of the room they have."""
-    count, width = dark.shape
+    count, width = strips.shape
     least_room = _LEAST_ROOM * _STRIP_PX * count
-    # A hair's wobble inside a strip is allowed: the darkest of each spot and its neighbours stands for it.
-    wide = np.minimum(dilated_float(dark, 3), room)
     # No line is darker than the darkest spots of all strips together.
+    if int(strips.max(axis=1).sum()) <= least_cover * least_room:
+        return ()
+    # A hair's wobble inside a strip is allowed: the darkest of each spot and its neighbours stands for it.
+    wide = np.minimum(dilated(strips, _WOBBLE), room)
     if float(wide.max(axis=1).sum()) <= least_cover * least_room:
         return ()
     shifts = np.round(slope * (np.arange(count) - (count - 1) / 2) * _STRIP_PX).astype(np.intp)

@@ -167,16 +167,21 @@ def peaks(scores: Values) -> Found:
     """
     count, down, across = scores.shape
     best_at = scores.reshape(count, -1).argmax(axis=1)
-    place = np.stack(np.divmod(best_at, across)[::-1]) - 1.0
+    place = np.empty((2, count))
+    place[1] = best_at // across
+    place[0] = best_at - across * place[1]
+    place -= 1
     at = best_at + np.arange(0, scores.size, down * across)
-    flat = scores.ravel()
-    best = flat[at]
-    step = np.array([[1], [across]])
-    before, after = flat[at - step], flat[at + step]
+    best = scores.take(at)
+    around = scores.take(at + np.array(((-1,), (-across,), (1,), (across,))))
+    before, after = around[:2], around[2:]
     curve = before - 2 * best + after
     # No parabola, or a neighbour that is none: not refined.
     curve[(curve >= 0) | (np.minimum(before, after) <= NO_PLACE)] = -np.inf
-    place += 0.5 * (before - after) / curve
+    before -= after
+    before *= 0.5
+    before /= curve
+    place += before
     return place[0], place[1], best
 
 
