@@ -155,11 +155,19 @@ def _plane_terms(shape: tuple[int, int], step: int) -> NDArray[np.float64]:
 
 def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float) -> Grey:
     """Return the ink at each pixel, by the paper round it and the printer's black of the sheet."""
-    floor = np.clip(usual - (1 - _PAPER_FLOOR) * (usual - black), 0, 255).astype(np.uint8)
+    darkest = int(envelope.min())
+    # The usual paper is a plane: it is brightest at a corner.
+    brightest = float(usual[[0, 0, -1, -1], [0, -1, 0, -1]].max())
+    if darkest < brightest - (1 - _PAPER_FLOOR) * (brightest - black):
+        floor = np.clip(usual - (1 - _PAPER_FLOOR) * (usual - black), 0, 255).astype(np.uint8)
+        envelope = np.maximum(envelope, floor)
     height, width = flat.shape
-    paper = resized(np.maximum(envelope, floor), width, height, cv2.INTER_LINEAR)
+    paper = resized(envelope, width, height, cv2.INTER_LINEAR)
     depth = less(paper, flat)
-    span = at_least(darkened(paper, round(max(0.0, black))), 1)
+    blackest = round(max(0.0, black))
+    span = darkened(paper, blackest)
+    if darkest <= blackest:
+        span = at_least(span, 1)
     return cast("Grey", cv2.divide(depth, span, scale=255.0))
 
 
