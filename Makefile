@@ -6,6 +6,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SUFFIXES:
 
+# Products of small matrices by several threads wait for each other: one is faster, and on a busy machine by far.
+export OPENBLAS_NUM_THREADS := 1
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input

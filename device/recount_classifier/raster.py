@@ -101,11 +101,6 @@ def dilated(picture: Grey, shape: Grey) -> Grey:
     return cast("Grey", cv2.dilate(picture, shape))
 
 
-def dilated_float(values: Float, width: int) -> Float:
-    """Return the highest of `width` neighbours in the row of each value."""
-    return cast("Float", cv2.dilate(values, ones(width, 1)))
-
-
 def eroded(picture: Grey, shape: Grey) -> Grey:
     """Return the darkest value under the shape at each pixel."""
     return cast("Grey", cv2.erode(picture, shape))
