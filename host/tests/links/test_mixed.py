@@ -9,8 +9,8 @@ from host.tests.links.cable import Cable
 from host.tests.links.collecting_host import Host
 from host.tests.links.stand_in import StandIn, run_over_tcp
 
-OVER_TCP = 56
-OVER_SERIAL = 8
+OVER_TCP = 32
+OVER_SERIAL = 32
 RECORDS = 15
 CROP = bytes(range(256)) * 40
 
