@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from device.tests.classifier.drawn_pages import DPI, Grey, Page, blank_of, fresh_page, program, usual_design
 from recount_ballots.layout import PlacedContest
-from recount_ballots.scanner import camera, scan
+from recount_ballots.scanner import Scan, camera, scan
 from recount_classifier.compiling import StyleSpec, TargetSpec, compile_style
 from recount_classifier.evidence import Evidence, Refusal
 from recount_classifier.lens import Lens
@@ -76,9 +76,8 @@ def found_lens(k1: float) -> Lens:
     return fit_lens([find_dots(picture) for picture in pictures]).lens
 
 
-def errors_px(page: Page, its: Program, lens: Lens | None) -> NDArray[np.float64] | Refusal:
+def errors_px(result: Scan, its: Program, lens: Lens | None) -> NDArray[np.float64] | Refusal:
     """Return how far from their true places both registrations put the targets, in pixels of the picture."""
-    result = page.scanned()
     evidence = locate([result.image], its, lens)
     if not isinstance(evidence, Evidence):
         return evidence

@@ -28,7 +28,7 @@ def straight_lens(width: int, height: int) -> Lens:
 def test_targets_are_found_to_a_tenth_of_a_pixel_under_a_bending_lens(k1: float, width: str) -> None:
     errors: list[float] = []
     for number in range(PAGES):
-        found = errors_px(bent_page(number, k1), PROGRAMS[width](), found_lens(k1))
+        found = errors_px(bent_page(number, k1).scanned(), PROGRAMS[width](), found_lens(k1))
         assert not isinstance(found, Refusal), found
         errors += found.tolist()
     assert np.median(errors) <= MEDIAN_PX
@@ -36,7 +36,7 @@ def test_targets_are_found_to_a_tenth_of_a_pixel_under_a_bending_lens(k1: float,
 
 
 def test_without_a_calibration_a_wide_contest_is_off_by_pixels() -> None:
-    found = errors_px(bent_page(0, -0.06), wide_program(), None)
+    found = errors_px(bent_page(0, -0.06).scanned(), wide_program(), None)
     assert isinstance(found, Refusal) or found.max() > 1.0
 
 
