@@ -34,6 +34,7 @@ def test_counts_that_differ_are_kept_and_both_persons_count_again() -> None:
     book = a_book((12, ANN), (13, BOB), (12, BOB), (12, ANN))
     assert book.value("H", 1) == 12
     assert [entry.value for entry in book.entries] == [12, 13, 12, 12]
+    assert a_book((12, ANN), (13, BOB), (13, BOB), (13, ANN)).value("H", 1) == 13
 
 
 def test_numbers_agree_only_within_one_round() -> None:

@@ -4,8 +4,9 @@ import pytest
 
 from recount_host.law.disclosure import notices
 from recount_host.law.errors import LedgerContradiction, NotAllowed
-from recount_host.law.reconciliation import Step, next_step
+from recount_host.law.reconciliation import Step, findings, next_step, wrong_devices
 from recount_host.law.states import State
+from recount_host.law.tally import Figures
 from recount_host.rehearsal import (
     ANN,
     BOB,
@@ -319,3 +320,28 @@ def test_what_follows_from_the_identities_that_fail(
     failed: tuple[str, ...], attempt: int, step: Step
 ) -> None:
     assert next_step(failed, attempt) is step
+
+
+def i4(votes: dict[str, int], counted: int, sheets_by_votes: dict[int, int], vote_for: int = 1) -> bool:
+    reported = Figures(counted=counted, votes=votes, sheets_by_votes=sheets_by_votes)
+    found = findings(counted, {"c": counted, "s": 0, "x": 0}, reported, vote_for)
+    return next(finding.holds for finding in found if finding.name == "I4")
+
+
+def test_i4_holds_where_nothing_was_counted_and_fails_where_one_option_is_voted_for_twice() -> None:
+    assert i4({}, 0, {})
+    assert i4({"D": 1, "R": 1}, 1, {2: 1}, vote_for=2)
+    assert not i4({"D": 2}, 1, {1: 1}, vote_for=2)
+
+
+def test_the_devices_whose_sheets_are_wrong_are_named_in_order() -> None:
+    wrong, right = Figures(counted=1), Figures(counted=1, votes={"D": 1}, sheets_by_votes={1: 1})
+    assert wrong_devices({"b": wrong, "c": right, "a": wrong}, 1) == ("a", "b")
+
+
+def test_a_verdict_that_is_not_told_yet_is_of_no_act() -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=9, s=2, x=1)
+    assert day.state().verdict.act_n == 0
+    day.reconcile()
+    assert day.state().verdicts[-1].act_n == len(day.acts)

@@ -11,8 +11,8 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -34,8 +34,18 @@ from host.tests.mutants.trying import (
 )
 
 CACHE = REPOSITORY / ".cache" / "mutants"
-NO_TEST = "no test"
-"""The verdict on a mutant whose lines no quick test reaches."""
+NO_TEST, UNTRIED = "no test", "untried"
+"""The verdict on a mutant whose lines no quick test reaches; and on one that was not tried yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How long is worked, and how."""
+
+    until: float
+    """On the clock of this process."""
+    each_s: float
+    processes: int
 
 
 def _hash(*paths: Path) -> str:
@@ -88,25 +98,35 @@ def _reached(collected: Collected, key: str) -> Reached:
     return _reached(collected, key)
 
 
-def _try(work: list[tuple[Mutant, str]], collected: Collected, reached: Reached, until: float) -> None:
-    results = Results(_hash(*TESTS.glob("*.py")))
+def _try(
+    work: Sequence[tuple[Mutant, str]],
+    collected: Collected,
+    reached: Reached,
+    results: Results,
+    limits: Limits,
+) -> None:
     for mutant, module in work:
-        if time.monotonic() > until:
+        if time.monotonic() > limits.until:
             return
-        names = tests_for(mutant, reached, results.noticed.get(mutant.module, Counter()))
+        noticed_before = results.noticed.get(mutant.module, Counter())
+        names = tests_for(mutant, reached, noticed_before, limits.each_s)
         results.add(mutant, module, *(verdict_on(mutant, collected, names) if names else (NO_TEST, "")))
 
 
 def _in_processes(
-    work: list[tuple[Mutant, str]], collected: Collected, reached: Reached, until: float, processes: int
+    work: Sequence[tuple[Mutant, str]],
+    collected: Collected,
+    reached: Reached,
+    results: Results,
+    limits: Limits,
 ) -> None:
     children: list[int] = []
-    for number in range(processes):
+    for number in range(limits.processes):
         child = os.fork()
         if child == 0:
             code = 1
             try:
-                _try(work[number::processes], collected, reached, until)
+                _try(work[number :: limits.processes], collected, reached, results, limits)
                 code = 0
             except RuntimeError as error:
                 print(f"make mutants: {error}", file=sys.stderr)
@@ -124,6 +144,9 @@ def main() -> int:
     parser.add_argument("modules", nargs="*", help="modules of the law; left out: all")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so long, to go on later")
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument(
+        "--each", type=float, default=1e9, help="seconds of tests on each mutant at most, for a quick look"
+    )
     args = parser.parse_args()
     CACHE.mkdir(parents=True, exist_ok=True)
     sources = {path.stem: path for path in sorted(LAW.glob("*.py")) if path.stem != "__init__"}
@@ -131,39 +154,50 @@ def main() -> int:
     if unknown:
         print(f"make mutants: there is no module {', '.join(sorted(unknown))} in the law", file=sys.stderr)
         return 2
-    until = time.monotonic() + args.seconds
+    limits = Limits(time.monotonic() + args.seconds, args.each, args.processes)
     chosen = {name: path for name, path in sources.items() if name in (args.modules or sources)}
-    return with_collected(lambda collected: _all(chosen, collected, until, args.processes))
+    return with_collected(lambda collected: _all(chosen, collected, limits))
 
 
-def _all(sources: Mapping[str, Path], collected: Collected, until: float, processes: int) -> int:
+def _all(sources: Mapping[str, Path], collected: Collected, limits: Limits) -> int:
+    tests = _hash(*TESTS.glob("*.py")) + (f" for {limits.each_s} s" if limits.each_s < 1e9 else "")
     reached = _reached(collected, _hash(*LAW.glob("*.py"), *TESTS.glob("*.py")))
-    verdicts: Counter[str] = Counter()
+    made = [
+        (mutant, _hash(path)) for name, path in sources.items() for mutant in mutants(name, path.read_text())
+    ]
+    results = Results(tests)
+    work = [entry for entry in made if results.of(*entry) is None]
+    # Functions first: a table that no test notices is tried again in a process of its own.
+    work.sort(key=lambda entry: not entry[0].function)
+    _in_processes(work, collected, reached, results, limits)
+    return _tell(made, Results(tests))
+
+
+def _tell(made: Sequence[tuple[Mutant, str]], results: Results) -> int:
+    """Print how far each module is, and what no test notices and nobody has judged."""
+    by_module: dict[str, Counter[str]] = {}
     open_ones: list[str] = []
-    untried = 0
-    for name, path in sources.items():
-        made = [(mutant, _hash(path)) for mutant in mutants(name, path.read_text())]
-        known = Results(_hash(*TESTS.glob("*.py")))
-        work = [entry for entry in made if known.of(*entry) is None]
-        _in_processes(work, collected, reached, until, processes)
-        known = Results(_hash(*TESTS.glob("*.py")))
-        told = {mutant.name: known.of(mutant, module) for mutant, module in made}
-        own = Counter(verdict or "untried" for verdict in told.values())
-        print(
-            f"{name}: {len(made)} mutants; {', '.join(f'{n} {word}' for word, n in sorted(own.items()))}",
-            flush=True,
-        )
-        verdicts.update(own)
-        untried += own["untried"]
-        open_ones += [mutant for mutant, verdict in told.items() if verdict in (SURVIVED, NO_TEST)]
-    print(f"all: {', '.join(f'{n} {word}' for word, n in sorted(verdicts.items()))}")
-    not_judged = [mutant for mutant in open_ones if mutant not in judged()]
+    for mutant, module in made:
+        verdict = results.of(mutant, module) or UNTRIED
+        by_module.setdefault(mutant.module, Counter())[verdict] += 1
+        if verdict in (SURVIVED, NO_TEST):
+            open_ones.append(mutant.name)
+    for name, verdicts in by_module.items():
+        print(f"{name}: {verdicts.total()} mutants; {_words(verdicts)}")
+    together = sum(by_module.values(), Counter[str]())
+    print(f"all: {_words(together)}")
+    page = set(judged())
+    not_judged = [mutant for mutant in open_ones if mutant not in page]
     for mutant in not_judged:
         print(f"  {mutant}")
     print(
         f"{len(open_ones)} are noticed by no test; {len(not_judged)} of them do not stand in docs/mutants.md"
     )
-    return 1 if not_judged or untried else 0
+    return 1 if not_judged or together[UNTRIED] else 0
+
+
+def _words(verdicts: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {verdict}" for verdict, number in sorted(verdicts.items()))
 
 
 if __name__ == "__main__":

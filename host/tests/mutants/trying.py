@@ -6,6 +6,7 @@ tests only those run that reach the lines of the mutant, the quick ones first, u
 """
 
 import ast
+import itertools
 import json
 import os
 import signal
@@ -114,8 +115,8 @@ def with_collected(work: Callable[[Collected], int]) -> int:
     return plugin.code
 
 
-def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str]) -> list[str]:
-    """Return the tests that can notice this mutant.
+def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str], at_most_s: float) -> list[str]:
+    """Return the tests that can notice this mutant, so many that they take no longer than that.
 
     First those that noticed most mutants of its module, then the quick ones.
     """
@@ -124,7 +125,9 @@ def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str]) ->
     if mutant.function:
         names = {name for line in range(mutant.line, mutant.last_line + 1) for name in lines.get(line, ())}
     quick = [name for name in names if reached.seconds[name] <= SLOW_S]
-    return sorted(quick, key=lambda name: (-noticed_before[name], reached.seconds[name]))
+    quick.sort(key=lambda name: (-noticed_before[name], reached.seconds[name]))
+    ends = itertools.accumulate(reached.seconds[name] for name in quick)
+    return [name for name, end in zip(quick, ends, strict=True) if end <= at_most_s]
 
 
 def verdict_on(mutant: Mutant, collected: Collected, names: Sequence[str]) -> tuple[str, str]:
