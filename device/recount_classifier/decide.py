@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from recount_classifier.program import Program, Style
 from recount_classifier.reasons import fate_of
@@ -19,9 +20,11 @@ from recount_classifier.thresholds import Thresholds
 EMPTY, MARKED, UNSURE = "empty", "marked", "unsure"
 
 
-@dataclass(frozen=True, slots=True)
-class TargetMeasure:
-    """What one target bears. Shares are 0 to 1; see `marks.Marks`."""
+class TargetMeasure(NamedTuple):
+    """What one target bears. Shares are 0 to 1; see `marks.Marks`.
+
+    A tuple, because one is made for each of millions of drawn targets.
+    """
 
     core: float
     ring: float

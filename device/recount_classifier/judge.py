@@ -225,7 +225,7 @@ def _targets(
         streaks = meeting(one.lines.down, x, width / 2, y, bottom - y0).tolist()
         folds = meeting(one.lines.across, y, height / 2, x, right - x0).tolist()
         by_target = zip(*values, steps, streaks, folds, strict=True)
-        measured.append(tuple(TargetMeasure(*target) for target in by_target))
+        measured.append(tuple(map(TargetMeasure._make, by_target)))
     return measured
 
 

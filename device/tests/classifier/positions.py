@@ -453,14 +453,15 @@ def put_marks(
     count, drawable = len(centres), list(borne)
     kinds, depths = np.zeros(count, np.uint8), np.zeros(count)
     drawn = np.searchsorted(np.cumsum(list(borne.values())), rng.random(count), side="right")
-    which = rng.random(count)
-    for index in np.flatnonzero(drawn < len(drawable)):
+    which = rng.random(count).tolist()
+    columns, rows = np.round(centres + 0.5).astype(int).T.tolist()
+    for index in np.flatnonzero(drawn < len(drawable)).tolist():
         kind = drawable[drawn[index]]
         marks = bank.marks[kind]
         mark = marks[int(which[index] * len(marks))]
-        x, y = centres[index]
-        _lay(flat, mark.pixels, round(x + 0.5) + mark.left, round(y + 0.5) + mark.top)
+        _lay(flat, mark.pixels, columns[index] + mark.left, rows[index] + mark.top)
         if kind == HIDDEN:
+            x, y = centres[index]
             _lay_over(flat, bank.dabs[int(which[index] * len(bank.dabs))], round(x), round(y))
         kinds[index] = KIND_NUMBERS[kind]
         depths[index] = mark.depth if mark.is_wide and kind in MEANT else 0.0
@@ -469,11 +470,12 @@ def put_marks(
 
 def _lay(flat: Grey, pixels: Grey, left: int, top: int) -> None:
     """Lay ink onto the ground, in place: it never lightens."""
-    y0, x0 = max(0, top), max(0, left)
-    y1, x1 = min(flat.shape[0], top + pixels.shape[0]), min(flat.shape[1], left + pixels.shape[1])
-    if y0 < y1 and x0 < x1:
-        region = flat[y0:y1, x0:x1]
-        cv2.min(region, pixels[y0 - top : y1 - top, x0 - left : x1 - left], dst=region)
+    if left < 0 or top < 0:
+        pixels = pixels[max(0, -top) :, max(0, -left) :]
+        left, top = max(0, left), max(0, top)
+    region = flat[top : top + pixels.shape[0], left : left + pixels.shape[1]]
+    if region.size:
+        cv2.min(region, pixels[: region.shape[0], : region.shape[1]], dst=region)
 
 
 def _lay_over(flat: Grey, left_over: Grey, x: int, y: int) -> None:

@@ -166,7 +166,7 @@ def test_each_measure_beyond_empty_is_named(measure: str, value: float, words: s
     verdict = read(marked("D")).verdict
     assert verdict is not None
     empty = verdict.measurements[0].targets[1]
-    said = state_sentence(dataclasses.replace(empty, **{measure: value}), "unsure", program().thresholds)
+    said = state_sentence(empty._replace(**{measure: value}), "unsure", program().thresholds)
     assert words in said
 
 
@@ -202,7 +202,7 @@ def test_every_state_can_be_told_in_words(shares: tuple[float, ...]) -> None:
     verdict = reading_of("D").verdict
     assert verdict is not None
     names = ("core", "ring", "halo", "cover", "spot", "span", "body", "inside")
-    target = dataclasses.replace(verdict.measurements[0].targets[0], **dict(zip(names, shares, strict=True)))
+    target = verdict.measurements[0].targets[0]._replace(**dict(zip(names, shares, strict=True)))
     limits = program().thresholds
     said = state_sentence(target, state_of(target, limits), limits)
     assert said.startswith(("Ink covers ", "Not empty: "))
@@ -214,7 +214,7 @@ def test_what_else_puts_a_target_in_question_is_told_at_the_target() -> None:
     assert verdict is not None
     target, limits = verdict.measurements[0].targets[0], program().thresholds
     assert target_sentences(target, "marked", limits) == []
-    folded = dataclasses.replace(target, fold=True, shared=True)
+    folded = target._replace(fold=True, shared=True)
     assert target_sentences(folded, "marked", limits) == [
         REASONS["marginal_fold"].sentence, REASONS["marginal_shared_stroke"].sentence,
     ]  # fmt: skip

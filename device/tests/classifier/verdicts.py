@@ -74,7 +74,7 @@ def _told(reading: Reading, program: Program) -> dict[str, Any]:
 def _measured(measured: Measured, index: int) -> dict[str, float]:
     values = {f"{name}.{index}": float(value) for name, value in asdict(measured.box).items()}
     for number, target in enumerate(measured.targets):
-        values |= {f"{name}.{index}.{number}": float(value) for name, value in asdict(target).items()}
+        values |= {f"{name}.{index}.{number}": float(value) for name, value in target._asdict().items()}
     return values
 
 
