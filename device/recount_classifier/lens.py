@@ -29,9 +29,9 @@ LARGEST_MOVE: Final = 0.25
 LEAST_STRETCH: Final = 0.3
 """Nowhere in the picture is a small square pressed to less than this share of its area."""
 _ROUNDS: Final = 6
-"""Newton's steps back from a bent point: at the largest moves allowed, 1e-9 px are left after five."""
-_CLOSE: Final = 1e-9
-"""In half diagonals: a millionth of a pixel."""
+"""Newton's steps back from a bent point, at most."""
+_CLOSE: Final = 1e-5
+"""In half diagonals: after a step of a hundredth of a pixel the next would be a millionth."""
 _EDGE: Final = 1.1
 """The map must be sound this far out, in half pictures: windows reach over the edge."""
 
@@ -68,49 +68,49 @@ class Lens:
 
     def bent(self, points: Points) -> Points:
         """Return where points of the straight picture (n x 2) lie in the real one."""
-        centre = np.array([self.centre_x, self.centre_y])
-        away = (points - centre) / self.radius
-        return centre + self.radius * self._distorted(away)
+        bent_x, bent_y, *_ = self._mapped(*self._away(points))
+        return self._in_picture(bent_x, bent_y)
 
     def slopes(self, points: Points) -> NDArray[np.float64]:
         """Return for points of the straight picture the map's derivatives (n x 2 x 2)."""
-        return self._slopes((points - np.array([self.centre_x, self.centre_y])) / self.radius)
+        _, _, a, b, d = self._mapped(*self._away(points))
+        return np.stack([a, b, b, d], axis=1).reshape(-1, 2, 2)
 
     def straight(self, points: Points) -> Points:
         """Return where points of the real picture (n x 2) would lie without the lens's bend."""
-        centre = np.array([self.centre_x, self.centre_y])
-        seen = (points - centre) / self.radius
-        away = seen.copy()
+        seen_x, seen_y = self._away(points)
+        x, y = seen_x.copy(), seen_y.copy()
         for _ in range(_ROUNDS):
-            wrong = self._distorted(away) - seen
-            if len(wrong) == 0 or float(np.abs(wrong).max()) < _CLOSE:
+            bent_x, bent_y, a, b, d = self._mapped(x, y)
+            wrong_x, wrong_y = bent_x - seen_x, bent_y - seen_y
+            area = a * d - b * b
+            step_x, step_y = (d * wrong_x - b * wrong_y) / area, (a * wrong_y - b * wrong_x) / area
+            x -= step_x
+            y -= step_y
+            # Newton's next step would be about the square of this one.
+            if max(np.abs(step_x).max(initial=0.0), np.abs(step_y).max(initial=0.0)) < _CLOSE:
                 break
-            slopes = self._slopes(away)
-            a, b, c, d = slopes[:, 0, 0], slopes[:, 0, 1], slopes[:, 1, 0], slopes[:, 1, 1]
-            area = a * d - b * c
-            away[:, 0] -= (d * wrong[:, 0] - b * wrong[:, 1]) / area
-            away[:, 1] -= (a * wrong[:, 1] - c * wrong[:, 0]) / area
-        return centre + self.radius * away
+        return self._in_picture(x, y)
 
-    def _distorted(self, away: Points) -> Points:
-        x, y = away[:, 0], away[:, 1]
-        r2 = x * x + y * y
-        radial = 1 + r2 * (self.k1 + r2 * (self.k2 + r2 * self.k3))
-        bent = np.empty_like(away)
-        bent[:, 0] = x * radial + 2 * self.p1 * x * y + self.p2 * (r2 + 2 * x * x)
-        bent[:, 1] = y * radial + self.p1 * (r2 + 2 * y * y) + 2 * self.p2 * x * y
-        return bent
+    def _away(self, points: Points) -> Points:
+        """Return x and y of points in half diagonals from the centre."""
+        return (points.T - np.array([[self.centre_x], [self.centre_y]])) / self.radius
 
-    def _slopes(self, away: Points) -> NDArray[np.float64]:
-        x, y = away[:, 0], away[:, 1]
-        r2 = x * x + y * y
+    def _in_picture(self, x: Points, y: Points) -> Points:
+        return np.stack([x * self.radius + self.centre_x, y * self.radius + self.centre_y], axis=1)
+
+    def _mapped(self, x: Points, y: Points) -> tuple[Points, Points, Points, Points, Points]:
+        """Return the bent x and y, and the slopes of x along x, of x along y and y along x, of y along y."""
+        xx, yy, xy = x * x, y * y, x * y
+        r2 = xx + yy
         radial = 1 + r2 * (self.k1 + r2 * (self.k2 + r2 * self.k3))
         grows = 2 * (self.k1 + r2 * (2 * self.k2 + r2 * 3 * self.k3))
-        slopes = np.empty((len(away), 2, 2))
-        slopes[:, 0, 0] = radial + grows * x * x + 2 * self.p1 * y + 6 * self.p2 * x
-        slopes[:, 1, 1] = radial + grows * y * y + 6 * self.p1 * y + 2 * self.p2 * x
-        slopes[:, 0, 1] = slopes[:, 1, 0] = grows * x * y + 2 * self.p1 * x + 2 * self.p2 * y
-        return slopes
+        p1, p2 = 2 * self.p1, 2 * self.p2
+        bent_x = x * radial + p1 * xy + self.p2 * (r2 + 2 * xx)
+        bent_y = y * radial + self.p1 * (r2 + 2 * yy) + p2 * xy
+        a = radial + grows * xx + p1 * y + 3 * p2 * x
+        d = radial + grows * yy + 3 * p1 * y + p2 * x
+        return bent_x, bent_y, a, grows * xy + p1 * x + p2 * y, d
 
 
 LENS_NUMBERS: Final = tuple(field.name for field in fields(Lens))
