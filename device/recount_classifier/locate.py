@@ -106,6 +106,8 @@ class Page:
     image: Grey
     lens: Lens | None = None
     """What the camera's lens does, where that is known: places are found in the straight picture then."""
+    both_at_once: bool = False
+    """Both pyramids are made when one is wanted: what is read after them stays in the processor's cache."""
     _pyramids: dict[int, Pyramid] = field(default_factory=dict[int, Pyramid])
     _views: dict[tuple[int, Guess], tuple[Grey, Matrix]] = field(
         default_factory=dict[tuple[int, Guess], tuple[Grey, Matrix]]
@@ -115,7 +117,8 @@ class Page:
         """Return the pyramid of a path."""
         if start not in self._pyramids:
             depth = max(ANCHOR_LEVEL, int(np.ceil(np.log2(max(self.image.shape) / 140))))
-            self._pyramids[start] = build_pyramid(self.image, depth, start)
+            for one in (0, 1) if self.both_at_once else (start,):
+                self._pyramids[one] = build_pyramid(self.image, depth, one)
         return self._pyramids[start]
 
     def view(self, start: int, guess: Guess) -> tuple[Grey, Matrix]:
@@ -338,7 +341,8 @@ def locate(
             f"the picture has {sides[0].shape[1]} x {sides[0].shape[0]} pixels, but the lens was calibrated "
             f"with {lens.width} x {lens.height}: calibrate the camera anew"
         )
-    pages = [Page(side, lens if index == 0 else None) for index, side in enumerate(sides)]
+    alone = len(sides) == 1
+    pages = [Page(side, lens if index == 0 else None, alone) for index, side in enumerate(sides)]
     for placements in _found(pages, program, _hasty_looks):
         outcome = _best_of(pages, placements, program)
         # In doubt all is looked at as if there had been no haste.

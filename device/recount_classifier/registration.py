@@ -34,6 +34,7 @@ BENT_TERMS = 10
 _SECOND_ORDER_STIFFNESS = 0.15
 """Ridge on the second-order terms, in patches: with ten patches they follow the paper, with four hardly."""
 _FIRST_ORDER_STIFFNESS = 0.01
+_STILL = np.eye(3)
 _STEADY = np.diag((1e-9, 1e-9, 1e-9))
 _NEAR = 2
 """How far print near the contest mostly is from where anchors or landmarks put it: it is tried first."""
@@ -142,20 +143,30 @@ def _close_to(low: Grey, some: Banked, expected: Matrix | None, bend: Bend | Non
     columns = np.clip(first[:, :1] + np.arange(wide), 0, width - 1)
     windows = low.take((rows * width)[:, :, None] + columns[:, None, :])
     limit = np.array([width - bank.width, height - bank.height])
-    off: Places | None = None
-    open_: NDArray[np.bool_] | None = None
-    if first.min() < 0 or (first + bank.places > limit + 1).any():
-        steps = np.arange(bank.places)
-        across, down = first[:, :1] + steps, first[:, 1:] + steps
-        off_x = (across < 0) | (across > limit[0])
-        off_y = (down < 0) | (down > limit[1])
-        off = off_x[:, None, :] | off_y[:, :, None]
-        open_ = (np.minimum(limit, first + bank.places - 1) - np.maximum(0, first)).min(axis=1) >= 2
+    over = (first < 0) | (first + bank.places > limit + 1)
+    off = _places_off(first, over.any(axis=1), limit, bank.places) if over.any() else None
     x, y, best = bank.find(windows, off)
     found = first + _points(x, y) + bank.middle
-    if open_ is None or open_.all():
+    if off is None:
         return middles, found, best
+    # Three places each way are room enough.
+    open_ = (np.minimum(limit, first + bank.places - 1) - np.maximum(0, first)).min(axis=1) >= 2
     return middles[open_], found[open_], best[open_]
+
+
+def _places_off(
+    first: NDArray[np.intp], over: NDArray[np.bool_], limit: NDArray[np.intp], places: int
+) -> Places:
+    """Return the places that lie off the picture, of windows some of which reach over its edge."""
+    off = np.zeros((len(first), places, places), np.bool_)
+    last_x, last_y = limit.tolist()
+    for index in np.flatnonzero(over).tolist():
+        x, y = first[index].tolist()
+        off[index, :, : max(0, -x)] = True
+        off[index, :, max(0, last_x - x + 1) :] = True
+        off[index, : max(0, -y)] = True
+        off[index, max(0, last_y - y + 1) :] = True
+    return off
 
 
 def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -> Coarse | None:
@@ -174,7 +185,7 @@ def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -
     inliers = agree[int((agree @ scores).argmax())]
     if int(inliers.sum()) < 4:
         return None
-    matrix = np.eye(3)
+    matrix = _STILL.copy()
     matrix[:2] = _fit_affine(reference[inliers], found[inliers], scores[inliers])
     # A second look with the affine fit takes in the anchors that stretch had kept out.
     placed = reference @ matrix[:2, :2].T + matrix[:2, 2]
