@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import msgpack
 
@@ -148,13 +148,20 @@ def check_fields(values: Any, fields: Fields) -> None:
     """Raise FieldError unless `values` is a map of exactly `fields`, each within its bounds."""
     if type(values) is not dict:
         raise FieldError("a map of fields is missing")
-    for name in cast("dict[str, Any]", values):
+    given = cast("dict[str, Any]", values)
+    if given.keys() != fields.keys():
+        _tell_difference(given, fields)
+    for name, field in fields.items():
+        if not field.is_plainly(given[name]):
+            _check(name, given[name], field)
+
+
+def _tell_difference(values: Mapping[str, Any], fields: Fields) -> NoReturn:
+    for name in values:
         if name not in fields:
             raise FieldError(f"there is no field {name!r:.80}")
-    for name, field in fields.items():
-        if name not in values:
-            raise FieldError(f"the field {name} is missing")
-        _check(name, values[name], field)
+    missing = next(name for name in fields if name not in values)
+    raise FieldError(f"the field {missing} is missing")
 
 
 def in_order(values: Any, fields: Fields) -> dict[str, Any]:
@@ -164,8 +171,7 @@ def in_order(values: Any, fields: Fields) -> dict[str, Any]:
 
 
 def _check(name: str, value: Any, field: Field) -> None:
-    if field.is_plainly(value):
-        return
+    """Check a value that is not plainly allowed."""
     # type(), because True is no count
     if type(value) is not field.type:
         raise FieldError(f"{name} must be {field.text}, not {type(value).__name__}")
@@ -191,7 +197,8 @@ def _check_list(name: str, values: list[Any], field: Field) -> None:
     item = field.item
     assert item is not None, "a list's field says what it holds"
     for value in values:
-        _check(name, value, item)
+        if not item.is_plainly(value):
+            _check(name, value, item)
 
 
 def _check_map(name: str, values: dict[Any, Any], field: Field) -> None:
@@ -204,7 +211,8 @@ def _check_map(name: str, values: dict[Any, Any], field: Field) -> None:
         if len(key) > MAX_KEY_LENGTH:
             raise FieldError(f"{name} has a key longer than {MAX_KEY_LENGTH}")
         _check_text(name, key)
-        _check(f"{name}.{key}", value, field.item)
+        if not field.item.is_plainly(value):
+            _check(f"{name}.{key}", value, field.item)
 
 
 def _check_free(name: str, top: dict[Any, Any]) -> None:

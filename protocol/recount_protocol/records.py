@@ -21,6 +21,7 @@ from recount_protocol.fields import (
     Field,
     FieldError,
     Fields,
+    check_fields,
     in_order,
     read_map,
     write_map,
@@ -189,12 +190,15 @@ def decode_record(data: bytes) -> Record:
     """Return the record that `data` is. Raises RecordError for what `encode_record` would not write."""
     try:
         values = read_map(data, MAX_RECORD_BYTES)
+        order = tuple(values)
         body = values.pop("body", None)
-        values = in_order(values, ENVELOPE)
-        body = in_order(body, _fields_of(values["kind"]))
+        check_fields(values, ENVELOPE)
+        fields = _fields_of(values["kind"])
+        check_fields(body, fields)
     except FieldError as error:
         raise RecordError(f"no record: {error}") from None
-    if write_map({**values, "body": body}) != data:
+    ordered = order == ORDER and tuple(body) == tuple(fields)
+    if not ordered or write_map({**values, "body": body}) != data:
         raise RecordError("no record: its fields are not in their order, or not in their shortest form")
     return Record(**values, body=body)
 
