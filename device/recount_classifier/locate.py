@@ -56,7 +56,7 @@ LEAST_SIDE_PX = 32
 LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH = 6, 14
 KNOWN_DPI = (200, 300, 150, 240, 400, 600, 100)
 _TURNS = (0.0, -4.0, 4.0)
-_NEAR_ANCHOR = 3
+NEAR_ANCHOR = 3
 """How far an anchor is looked for in haste, in 1/16 pixels: 6 mm, as far as feeders mostly shift a sheet."""
 _SURE_SHARE = 0.6
 """Share of the anchors that must agree on a place found in haste."""
@@ -245,7 +245,7 @@ def _place(
     coarse = locate_anchors(low, anchors, search, expected, bend)
     if coarse is None or coarse.share < limits.anchor_share or coarse.match < limits.anchor_match:
         return None
-    if search == _NEAR_ANCHOR and not _beyond_doubt(coarse, anchors, expected):
+    if search == NEAR_ANCHOR and not _beyond_doubt(coarse, anchors, expected):
         return None
     matrix = to_page @ coarse.matrix @ _DOWN
     a, b, c, d = coarse.matrix[:2, :2].ravel().tolist()
@@ -262,7 +262,7 @@ def _beyond_doubt(coarse: Coarse, anchors: tuple[Patch, ...], expected: Matrix |
     if coarse.share < _SURE_SHARE:
         return False
     moved = coarse.matrix - (_STILL if expected is None else expected)
-    return bool(np.abs(_corners_of(anchors) @ moved[:2].T).max() < _NEAR_ANCHOR)
+    return bool(np.abs(_corners_of(anchors) @ moved[:2].T).max() < NEAR_ANCHOR)
 
 
 @lru_cache(maxsize=64)
@@ -286,7 +286,7 @@ def _hasty_looks(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
     """Yield rungs for sheets that lie nearly where they should."""
     for index, page in enumerate(pages):
         for guess in _likely(page.image, style.width, style.height):
-            yield [Look(index, guess, _NEAR_ANCHOR)]
+            yield [Look(index, guess, NEAR_ANCHOR)]
 
 
 def _looks(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
@@ -435,7 +435,7 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
     # The first path tells the second where to look, not what to find: its anchors are its own.
     anchors = style.paths[1].anchors
     nearby = (limits, placement.matrix)
-    second_place = _place(page, 1, anchors, placement.guess, _NEAR_ANCHOR, *nearby) or _place(
+    second_place = _place(page, 1, anchors, placement.guess, NEAR_ANCHOR, *nearby) or _place(
         page, 1, anchors, placement.guess, ANCHOR_SEARCH, *nearby
     )
     if second_place is None:

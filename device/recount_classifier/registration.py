@@ -144,7 +144,11 @@ def _close_to(low: Grey, some: Banked, expected: Matrix | None, bend: Bend | Non
     windows = low.take((rows * width)[:, :, None] + columns[:, None, :])
     limit = np.array([width - bank.width, height - bank.height])
     over = (first < 0) | (first + bank.places > limit + 1)
-    off = _places_off(first, over.any(axis=1), limit, bank.places) if over.any() else None
+    off = (
+        _places_off(first, np.flatnonzero(over[:, 0] | over[:, 1]), limit, bank.places)
+        if over.any()
+        else None
+    )
     x, y, best = bank.find(windows, off)
     found = first + _points(x, y) + bank.middle
     if off is None:
@@ -155,12 +159,12 @@ def _close_to(low: Grey, some: Banked, expected: Matrix | None, bend: Bend | Non
 
 
 def _places_off(
-    first: NDArray[np.intp], over: NDArray[np.bool_], limit: NDArray[np.intp], places: int
+    first: NDArray[np.intp], over: NDArray[np.intp], limit: NDArray[np.intp], places: int
 ) -> Places:
-    """Return the places that lie off the picture, of windows some of which reach over its edge."""
+    """Return the places that lie off the picture, of windows of which those `over` reach over its edge."""
     off = np.zeros((len(first), places, places), np.bool_)
     last_x, last_y = limit.tolist()
-    for index in np.flatnonzero(over).tolist():
+    for index in over.tolist():
         x, y = first[index].tolist()
         off[index, :, : max(0, -x)] = True
         off[index, :, max(0, last_x - x + 1) :] = True

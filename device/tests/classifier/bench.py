@@ -185,7 +185,9 @@ Limits: no more than {MOST_HALVES:g} half-size resizes (`cv2.resize`, INTER_AREA
 
 ### Where the time goes
 
-The steps of reading the letter page, each measured by itself; what is left of locating and judging is small.
+The steps of reading the letter page, each measured by itself, with its own code and pictures in the caches.
+In a reading each runs once, after the whole page has gone through the caches: there they cost half as much
+again, which is why they do not sum up to it.
 
 | step | median, ms | best, ms | in resizes |
 | --- | --- | --- | --- |

@@ -18,10 +18,9 @@ import numpy as np
 from recount_classifier.evidence import Evidence
 from recount_classifier.ground import flatten
 from recount_classifier.judge import judge, measure_targets, see_ground
-from recount_classifier.locate import LANDMARK_SEARCH, locate
+from recount_classifier.locate import LANDMARK_SEARCH, NEAR_ANCHOR, locate
 from recount_classifier.program import (
     ANCHOR_LEVEL,
-    ANCHOR_SEARCH,
     DETAIL_SEARCH,
     LANDMARK_LEVEL,
     Program,
@@ -119,7 +118,7 @@ def _steps(page: Grey, evidence: Evidence, contest: Program) -> Work:
             build_pyramid(page, ANCHOR_LEVEL, start) for start in both
         ],
         "step: anchors, one path": lambda: locate_anchors(
-            pyramids[0].levels[ANCHOR_LEVEL], style.paths[0].anchors, ANCHOR_SEARCH
+            pyramids[0].levels[ANCHOR_LEVEL], style.paths[0].anchors, NEAR_ANCHOR
         ),
         "step: landmarks, both paths": lambda: look_for(landmarks, LANDMARK_LEVEL, LANDMARK_SEARCH),
         "step: labels and other print, both paths": lambda: look_for(details, 0, DETAIL_SEARCH),
