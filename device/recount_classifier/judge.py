@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -199,7 +200,7 @@ def _targets(
     """Return what each of the style's targets bears, as each registration showed it."""
     places, count = places_of(style), len(style.targets)
     x0, y0, right, bottom = style.reference_box
-    corners = np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
+    corners = _corners(style)
     left, top, width, height = corners.T
     x, y = left + (width - 1) / 2, top + (height - 1) / 2
     marks = _marks([one.excess for one in seen], places, _levels(limits))
@@ -227,6 +228,13 @@ def _targets(
         by_target = zip(*values, steps, streaks, folds, strict=True)
         measured.append(tuple(map(TargetMeasure._make, by_target)))
     return measured
+
+
+@lru_cache(maxsize=64)
+def _corners(style: Style) -> NDArray[np.float64]:
+    """Return left, top, width and height of each target on the style's ground. Kept for each style in use."""
+    x0, y0, _, _ = style.reference_box
+    return np.array([(t.left - x0, t.top - y0, t.width, t.height) for t in style.targets])
 
 
 def _marks(excesses: Sequence[Grey], places: Places, levels: Levels) -> Marks:

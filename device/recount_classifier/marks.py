@@ -99,7 +99,8 @@ class Marks:
     spot_px: Values
     """Ink pixels in core and ring of the largest connected spot there."""
     span: Values
-    """Longest extent of one spot inside the target without its edges, as a share of the target's width."""
+    """Extent without its edges, in target widths, of the spot that has most of the core's ink: what a
+    neighbour's mark sends over the outline makes a touch no longer."""
     body: Values
     """Share of the ink in core and ring left when a pixel is taken off every edge: a hair has none."""
 
@@ -177,7 +178,7 @@ def _darkest_ground(
 
 
 def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple[Values, Values, Values]:
-    """Return of each window's core and ring the largest ink spot, the longest extent, and the ink's body."""
+    """Return of each window's core and ring the largest ink spot, the main spot's extent, the ink's body."""
     spot, span, body = (np.zeros(len(inked), np.float32) for _ in range(3))
     # The windows' inner parts lie beside each other in one picture, parted so that nothing joins across.
     rows, columns = zones.inner
@@ -189,11 +190,17 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
     body[:] = _pixels(thick, pitch) / np.maximum(_pixels(masks, pitch), 1)
     # Gaps that the printed outline tears into a stroke are bridged.
     labels, stats = components(closed(masks, ones(5, 5)))
-    areas = np.bincount(labels[masks > 0], minlength=len(stats))[1:]
     owners = stats[1:, 0] // pitch
-    np.maximum.at(spot, owners, areas.astype(np.float32))
+    areas, in_core = (
+        np.bincount(labels[part > 0], minlength=len(stats))[1:].astype(np.float32)
+        for part in (masks, _parted(_windows(inked & zones.core.ravel(), zones)[:, rows, columns]))
+    )
+    np.maximum.at(spot, owners, areas)
+    most = np.zeros_like(spot)
+    np.maximum.at(most, owners, in_core)
+    main = (in_core > 0) & (in_core == most[owners])
     extents = np.hypot(*np.maximum(stats[1:, 2:4] - _EDGES_PX, 0).T) / target_width
-    np.maximum.at(span, owners, extents.astype(np.float32))
+    np.maximum.at(span, owners[main], extents[main].astype(np.float32))
     return spot, span, body
 
 

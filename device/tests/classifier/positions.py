@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from recount_ballots.layout import Rect
 from recount_ballots.marks import WIDTHS_MM, mark_patch
 from recount_ballots.strokes import TOOLS, Pen, Points, cover, draw, take
-from recount_classifier.marks import window_of
+from recount_classifier.marks import HALO
 from recount_classifier.program import WORKING_DPI, Path, Style, Target
 
 Grey = NDArray[np.uint8]
@@ -33,8 +33,8 @@ CLEAR_MM, CLEAR_SHARE = 1.0, 0.25
 _TOUCH_REACH, _TOUCH_COVER = 0.35, 0.2
 """Of a target's width and of its inside: dots and ticks that take more are small marks, and drawn again."""
 _TITLE_PX = 40
-_GAP = (12, 2)
-"""Ground between the windows of two targets, across (a letter stands there) and down."""
+_GAP = (13, 4)
+"""Ground between the halos of two targets, across (a letter stands there) and down."""
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ KIND_NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 
 _BORNE: dict[str, float] = dict.fromkeys(DRAWN, 0.0215)
 """Share of the positions that bear each kind."""
-_SHEETS_WITH = {"fold": 0.45, "streak": 0.60, "watermark": 0.08}
+_SHEETS_WITH = {"fold": 0.65, "streak": 0.60, "watermark": 0.08}
 
 
 # -- targets -------------------------------------------------------------------------------------------------
@@ -85,15 +85,15 @@ class Shape:
     @property
     def pitch(self) -> tuple[int, int]:
         """Return the distance of two targets' middles, across and down."""
-        wide, high = window_of(*self.box)
+        wide, high = (round(HALO * extent) for extent in self.box)
         return wide + _GAP[0], high + _GAP[1]
 
 
 SHAPES = (
-    Shape("oval 3.1 x 2.1 mm", 24.3, 16.7, is_box=False, stroke_px=1.7, across=12, down=13, share=0.86),
-    Shape("oval 5.1 x 3.3 mm", 40.0, 26.0, is_box=False, stroke_px=2.2, across=8, down=9, share=0.06),
-    Shape("box 2.5 x 2.5 mm", 20.0, 20.0, is_box=True, stroke_px=2.0, across=12, down=12, share=0.06),
-    Shape("box 8.8 x 4.8 mm", 69.4, 37.5, is_box=True, stroke_px=3.5, across=6, down=7, share=0.02),
+    Shape("oval 3.1 x 2.1 mm", 24.3, 16.7, is_box=False, stroke_px=1.7, across=14, down=18, share=0.86),
+    Shape("oval 5.1 x 3.3 mm", 40.0, 26.0, is_box=False, stroke_px=2.2, across=10, down=12, share=0.06),
+    Shape("box 2.5 x 2.5 mm", 20.0, 20.0, is_box=True, stroke_px=2.0, across=14, down=16, share=0.06),
+    Shape("box 8.8 x 4.8 mm", 69.4, 37.5, is_box=True, stroke_px=3.5, across=7, down=9, share=0.02),
 )
 
 

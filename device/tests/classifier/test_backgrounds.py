@@ -40,7 +40,7 @@ def test_no_background_is_taken_for_a_mark(background: str, supply: Supply):
     found = judge_on(background, supply, SEED, SHEETS, Thresholds())
     assert found.positions > 50 * SHEETS
     assert found.wrong == ()
-    assert found.counted > 0.3 * found.marks, "marks on such ground are still counted"
+    assert found.counted > 0.2 * found.marks, "marks on such ground are still counted"
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_what_looks_like_a_mark_on_such_ground_is_for_people_who_are_told_why(
     assert any("marginal_ground" in target_reasons(target, UNSURE, limits) for target in deceiving)
 
 
-# -- a mark on a pale band -----------------------------------------------------------------------------------
+# -- one target ---------------------------------------------------------------------------------------------
 
 BOX = next(shape for shape in SHAPES if shape.name == "box 2.5 x 2.5 mm")
 TARGET = 65
@@ -86,16 +86,31 @@ def with_band(blank: Blank, grey: int) -> Grey:
     return np.where((away > 0) & (away < 24), np.minimum(blank.image, grey), blank.image).astype(np.uint8)
 
 
+def measured_target(blank: Blank, picture: Grey) -> TargetMeasure:
+    blurred = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.6))
+    toned = np.asarray(cv2.convertScaleAbs(blurred, alpha=0.8, beta=30), np.uint8)
+    seen = see_ground(toned, 0.0, blank.style, Thresholds())
+    return measure_targets([seen], blank.style, Thresholds())[0][TARGET]
+
+
 def test_a_pen_s_cross_on_a_watermark_is_counted():
-    limits, blank = Thresholds(), draw_ground(BOX, np.random.default_rng(3))
+    blank = draw_ground(BOX, np.random.default_rng(3))
     picture = with_band(blank, 215)
     x, y = (round(v) for v in blank.centres[TARGET])
     for way in (1, -1):
         cv2.line(picture, (x - 9, y - 9 * way), (x + 9, y + 9 * way), (40,), 5, cv2.LINE_AA)
-    blurred = np.asarray(cv2.GaussianBlur(picture, (0, 0), 0.6))
-    seen = see_ground(
-        np.asarray(cv2.convertScaleAbs(blurred, alpha=0.8, beta=30), np.uint8), 0.0, blank.style, limits
-    )
-    target = measure_targets([seen], blank.style, limits)[0][TARGET]
+    target = measured_target(blank, picture)
     assert target.ground > 0
-    assert state_of(target, limits) == MARKED
+    assert state_of(target, Thresholds()) == MARKED
+
+
+@pytest.mark.parametrize("away", range(20, 30))
+def test_a_neighbour_s_circle_over_the_outline_makes_a_dot_no_longer(away: int):
+    blank = draw_ground(SHAPES[0], np.random.default_rng(4))
+    picture = blank.image.copy()
+    x, y = (round(v) for v in blank.centres[TARGET])
+    cv2.circle(picture, (x, y + 1), 4, (110,), -1, cv2.LINE_AA)
+    cv2.ellipse(picture, (x, y - 12 - away), (30, 24), 0, 0, 360, (40,), 8, cv2.LINE_AA)
+    target = measured_target(blank, picture)
+    assert target.cover >= Thresholds().marked_cover
+    assert state_of(target, Thresholds()) != MARKED
