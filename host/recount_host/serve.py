@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Any
 from urllib.parse import urlsplit
 
-from recount_host.commands.desk import adopt_order
+from recount_host.commands.desk import Desk, adopt_order
 from recount_host.errors import OperatorError
 from recount_host.host_key import open_host_key
 from recount_host.ledger.ledger import LEDGER_FILE, Ledger
@@ -28,8 +28,10 @@ from recount_host.links.live import DeviceLive, LiveBoard
 from recount_host.links.serial_link import SerialLink
 from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import TcpLinks, listen
+from recount_host.programs.workbench import Workbench
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
+from recount_host.web.programming import Workshop
 from recount_host.web.server import PageServer
 
 DEFAULT_LISTEN = "tcp://127.0.0.1:7411"
@@ -84,7 +86,8 @@ def run(args: argparse.Namespace) -> int:
 
         links: list[TcpLinks | SerialLink] = [TcpLinks(devices, collector, board, new_session)]
         links += [SerialLink(port, collector, board, new_session) for port in args.serial]
-        page = PageServer(make_app(facts, board, identity.words), web)
+        workshop = Workshop(Desk(ledger), Workbench(args.data))
+        page = PageServer(make_app(facts, board, identity.words, workshop), web)
         for part in (collector, *links, page):
             part.start()
             closing.callback(part.stop)

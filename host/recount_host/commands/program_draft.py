@@ -5,21 +5,17 @@ contest, which a person completes and gives to `program build`.
 """
 
 import argparse
-import os
 from pathlib import Path
 
 import cv2
 
-from recount_classifier.raster import Grey
 from recount_host.commands.desk import add_json, answer
 from recount_host.errors import OperatorError
-from recount_host.programs.blanks import read_blank
-from recount_host.programs.contests import look_at
-from recount_host.programs.drafting import Numbered, Said, Side, draft, guess_dpi, numbered, style_id
+from recount_host.programs.drafting import Numbered, Said, Side, draft, numbered, suggested
 from recount_host.programs.drawing import drawn, encode_png
+from recount_host.programs.looking import look_at_blanks
 from recount_host.programs.spec import parse_spec
 
-PDF_DPI = 200.0
 _SAID = Said()
 
 
@@ -67,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     if args.contest and output is None:
         raise OperatorError("say where to write the draft: add -o SPEC.toml")
     folder = output.parent if output else Path()
-    dpi, sides = _look(args.blanks, args.dpi, folder)
+    dpi, sides = look_at_blanks(args.blanks, args.dpi, folder)
     found = numbered(sides)
     if args.pictures:
         _draw(Path(args.pictures), sides, found)
@@ -79,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         if number not in by_number:
             raise OperatorError(f"there is no contest {number}: {len(found)} were found; leave out --contest")
     said = Said(args.key, args.title, args.vote_for, tuple(args.option))
-    text = draft([by_number[number] for number in args.contest], said, dpi)
+    text = draft([suggested(by_number[number], dpi) for number in args.contest], said, dpi)
     if args.option:
         parse_spec(text.encode("utf-8"))
     assert output is not None
@@ -99,46 +95,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _look(names: list[str], given_dpi: float | None, folder: Path) -> tuple[float, list[Side]]:
-    if given_dpi is not None and not 100 <= given_dpi <= 1200:
-        raise OperatorError(f"--dpi is {given_dpi:g}: resolutions from 100 to 1200 can be read")
-    dpi = given_dpi
-    sides: list[Side] = []
-    for name in names:
-        front, comma, back = name.partition(",")
-        pages: list[tuple[str, str, Grey]] = []
-        for side, file in (("front", front), *((("back", back),) if comma else ())):
-            page = read_blank(file, Path(), dpi or PDF_DPI)
-            if dpi is None:
-                dpi = _dpi_of(file, page)
-            pages.append((side, file, page))
-        for index, (side, file, page) in enumerate(pages):
-            other = pages[1 - index][1] if len(pages) == 2 else None
-            sides.append(
-                Side(
-                    style_id(Path(front.partition("#page=")[0]).stem + front.partition("#page=")[2]),
-                    side,
-                    _relative(file, folder),
-                    None if other is None else _relative(other, folder),
-                    page,
-                    look_at(page, dpi or PDF_DPI),
-                )
-            )
-    return dpi or PDF_DPI, sides
-
-
-def _dpi_of(file: str, page: Grey) -> float:
-    if Path(file.partition("#page=")[0]).suffix.lower() == ".pdf":
-        return PDF_DPI
-    dpi = guess_dpi(page.shape[1])
-    if dpi is None:
-        raise OperatorError(
-            f"the blank {file} is {page.shape[1]} pixels wide, which fits no usual paper and resolution: "
-            "add --dpi with its resolution in pixels to the inch"
-        )
-    return dpi
-
-
 def _draw(folder: Path, sides: list[Side], found: tuple[Numbered, ...]) -> None:
     """Write each page with its contests and targets numbered."""
     for side in sides:
@@ -149,11 +105,6 @@ def _draw(folder: Path, sides: list[Side], found: tuple[Numbered, ...]) -> None:
             path.write_bytes(encode_png(picture))
         except OSError as error:
             raise OperatorError(f"the picture {path} cannot be written: {error.strerror}") from error
-
-
-def _relative(file: str, folder: Path) -> str:
-    name, mark, page = file.partition("#page=")
-    return Path(os.path.relpath(name, folder)).as_posix() + mark + page
 
 
 def _list(args: argparse.Namespace, sides: list[Side], found: tuple[Numbered, ...], dpi: float) -> None:

@@ -182,12 +182,12 @@ def _kinds(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
         plain,
     )
     yield Plan(
-        style, f"{' + '.join(plain)}: filled lightly in pencil", COUNTED, dict.fromkeys(plain, "full"), plain,
-        tool="light_pencil",
+        style, f"{' + '.join(plain)}: filled in pencil", COUNTED, dict.fromkeys(plain, "full"), plain,
+        tool="pencil",
     )  # fmt: skip
     yield Plan(
-        style, f"{' + '.join(plain)}: {KIND_WORDS['check']}, with a felt pen", COUNTED,
-        dict.fromkeys(plain, "check"), plain, tool="marker",
+        style, f"{' + '.join(plain)}: {KIND_WORDS['check']}", COUNTED,
+        dict.fromkeys(plain, "check"), plain, tool="blue_pen",
     )  # fmt: skip
     *clear, last = plain
     yield Plan(

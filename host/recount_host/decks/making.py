@@ -10,6 +10,7 @@ from recount_ballots.marks import MIDDLE_PART
 from recount_classifier.errors import BlankError
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
+from recount_classifier.reading import read_sheet
 from recount_host.decks.composition import Plan, compose
 from recount_host.decks.drawing import StyleBlank, draw_sheet
 from recount_host.errors import OperatorError
@@ -17,6 +18,7 @@ from recount_host.law.deck import Deck, DeckSheet
 from recount_host.programs.blanks import read_blank
 from recount_host.programs.building import program_of
 from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
+from recount_protocol.fates import NOT_ACCEPTED
 
 MM_PER_INCH = 25.4
 PRINTED_PARTS = {"full": 1.0, "middle": MIDDLE_PART}
@@ -61,7 +63,21 @@ def read_source(program: Program, spec_path: Path, foreign: Path | None) -> Sour
             )
     blanks = {style.id: _blank(spec, style, spec_path.parent) for style in spec.styles}
     other = None if foreign is None else read_blank(foreign.name, foreign.parent, spec.dpi)
-    return Source(program, blanks, other)
+    source = Source(program, blanks, other)
+    if other is not None:
+        _check_is_foreign(source)
+    return source
+
+
+def _check_is_foreign(source: Source) -> None:
+    """Refuse a blank as foreign that bears the contest just as a style of the program does."""
+    plan = next(plan for plan in compose(source.program, has_foreign=True) if plan.foreign)
+    picture = draw_sheet(plan, "foreign", source.blanks[plan.style], source.foreign)
+    if read_sheet([picture], source.program, expects_test=True).fate != NOT_ACCEPTED:
+        raise OperatorError(
+            "the blank given as one of another style bears this contest just as the program's own do: give a "
+            "blank without this contest, or with other names at its place, or none"
+        )
 
 
 def _blank(spec: ProgramSpec, style: StyleSpec, folder: Path) -> StyleBlank:

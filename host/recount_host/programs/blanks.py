@@ -39,6 +39,15 @@ def read_blank(name: str, folder: Path, dpi: float) -> Grey:
         raise BlankFileError(f"the blank {path}: {error}") from error
 
 
+def pdf_pages(data: bytes) -> int:
+    """Return how many pages a PDF has; 0 where it cannot be read."""
+    try:
+        with pypdfium2.PdfDocument(data) as document:
+            return len(document)
+    except pypdfium2.PdfiumError:
+        return 0
+
+
 def _split(name: str) -> tuple[str, int | None]:
     match = re.fullmatch(r"(.+)#page=([1-9][0-9]{0,4})", name)
     return (name, None) if match is None else (match[1], int(match[2]))

@@ -5,9 +5,10 @@ to write into the draft; `program build` refuses a draft that is not complete, a
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+import cv2
 import numpy as np
 
 from recount_classifier.raster import Grey, window_means
@@ -26,6 +27,8 @@ _DPI_SLACK = 0.035
 
 _TEST_MARK_IN = (1.5, 0.3)
 _TEST_MARK_EDGE_IN, _TEST_MARK_CLEAR_IN = 0.3, 0.08
+_SNAP_IN, _SNAP_LIKENESS, _SNAP_TRIES = 0.12, 0.6, 4
+"""How far a hand may be off a target, how like the target must be to another, and to how many it is held."""
 
 
 class DraftError(OperatorError):
@@ -62,6 +65,20 @@ class Said:
     vote_for: int = 1
     options: tuple[str, ...] = ()
     """A name for each target in order; the same name again is the same option printed once more."""
+    keys: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The key of an option by its name, where the order of the court gives it one; others get a letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The contest on one style: suggested by us, or as a person moved it."""
+
+    on: Side
+    box: Spot
+    targets: tuple[Spot, ...]
+    areas: tuple[Spot, ...]
+    """The place to write on beside each target, for those that are write-in lines."""
+    test_mark: Spot | None
 
 
 def guess_dpi(width_px: int) -> int | None:
@@ -85,7 +102,14 @@ def numbered(sides: Sequence[Side]) -> tuple[Numbered, ...]:
     return tuple(Numbered(n, side, contest) for n, (side, contest) in enumerate(flat, 1))
 
 
-def draft(chosen: Sequence[Numbered], said: Said, dpi: float) -> str:
+def suggested(one: Numbered, dpi: float) -> Placed:
+    """Return a contest that was found as it is placed when no person moves it."""
+    side, contest = one.on, one.contest
+    areas = tuple(writing_area(side.page, index, contest) for index in range(len(contest.targets)))
+    return Placed(side, contest.box, contest.targets, areas, empty_place(side.page, side.found, contest, dpi))
+
+
+def draft(chosen: Sequence[Placed], said: Said, dpi: float) -> str:
     """Return the TOML of a spec of one contest that stands, in the same order, on each style chosen.
 
     Raises DraftError when the styles disagree in the number of targets, a style is chosen twice, or the
@@ -93,7 +117,7 @@ def draft(chosen: Sequence[Numbered], said: Said, dpi: float) -> str:
     """
     if not chosen:
         raise DraftError("no contest is chosen")
-    counts = {len(one.contest.targets) for one in chosen}
+    counts = {len(one.targets) for one in chosen}
     if len(counts) > 1:
         raise DraftError(
             f"the contests chosen have {' and '.join(map(str, sorted(counts)))} targets: they are not the "
@@ -105,7 +129,7 @@ def draft(chosen: Sequence[Numbered], said: Said, dpi: float) -> str:
     count = counts.pop()
     if said.options and len(said.options) != count:
         raise DraftError(f"{len(said.options)} options are named, but the contest has {count} targets")
-    keys, names = _options(said.options, count)
+    keys, names = _options(said, count)
     options = tuple(_option(key, names[keys.index(key)]) for key in dict.fromkeys(keys))
     spec = ProgramSpec(
         said.key,
@@ -113,7 +137,7 @@ def draft(chosen: Sequence[Numbered], said: Said, dpi: float) -> str:
         said.vote_for,
         dpi,
         options,
-        tuple(_style(one, keys, names, dpi) for one in chosen),
+        tuple(_style(one, keys, names) for one in chosen),
     )
     if said.options:
         return spec_text(spec)
@@ -131,11 +155,10 @@ def _option(key: str, name: str) -> OptionSpec:
     return OptionSpec(key, "", write_in=True) if name == WRITE_IN else OptionSpec(key, name)
 
 
-def _places(one: Numbered, keys: Sequence[str]) -> list[str]:
+def _places(one: Placed, keys: Sequence[str]) -> list[str]:
     """Return what the draft says of the places to write on, for a person to choose from."""
     said = ["the places to write on beside the targets, in their order, for the write-in lines:"]
-    for index, key in enumerate(keys):
-        place = writing_area(one.on.page, index, one.contest)
+    for key, place in zip(keys, one.areas, strict=True):
         said.append(f"  {key} {[round(number) for number in _corners(place)]}")
     return said
 
@@ -144,11 +167,12 @@ def _corners(spot: Spot) -> tuple[float, float, float, float]:
     return spot.left, spot.top, spot.right, spot.bottom
 
 
-def _options(said: Sequence[str], count: int) -> tuple[list[str], list[str]]:
+def _options(said: Said, count: int) -> tuple[list[str], list[str]]:
     """Return the key and the name of each target's option."""
-    names = list(said) or [""] * count
+    names = list(said.options) or [""] * count
+    letters = (letter for letter in map(_letter, range(10 * count + 500)) if letter not in said.keys.values())
     keys: list[str] = []
-    printed, written = 0, 0
+    written = 0
     for index, name in enumerate(names):
         if name == WRITE_IN:
             written += 1
@@ -156,8 +180,7 @@ def _options(said: Sequence[str], count: int) -> tuple[list[str], list[str]]:
         elif name and name in names[:index]:
             keys.append(keys[names.index(name)])
         else:
-            keys.append(_letter(printed))
-            printed += 1
+            keys.append(said.keys.get(name) or next(letters))
     return keys, names
 
 
@@ -166,25 +189,22 @@ def _letter(index: int) -> str:
     return letter if index < 26 else f"{letter}{index // 26}"
 
 
-def _style(one: Numbered, keys: Sequence[str], names: Sequence[str], dpi: float) -> StyleSpec:
-    side, contest = one.on, one.contest
+def _style(one: Placed, keys: Sequence[str], names: Sequence[str]) -> StyleSpec:
+    side = one.on
     targets: dict[str, tuple[tuple[float, float, float, float], ...]] = {}
-    for key, spot in zip(keys, contest.targets, strict=True):
+    for key, spot in zip(keys, one.targets, strict=True):
         targets[key] = (*targets.get(key, ()), (spot.left, spot.top, spot.width, spot.height))
-    mark = empty_place(side.page, side.found, contest, dpi)
     return StyleSpec(
         id=side.style,
         side="front" if side.side == "front" else "back",
         blank=side.blank,
-        contest_box=_corners(contest.box),
+        contest_box=_corners(one.box),
         targets=targets,
         other_side=side.other_side,
         write_in_areas=tuple(
-            _corners(writing_area(side.page, index, contest))
-            for index, name in enumerate(names)
-            if name == WRITE_IN
+            _corners(area) for area, name in zip(one.areas, names, strict=True) if name == WRITE_IN
         ),
-        test_mark=None if mark is None else _corners(mark),
+        test_mark=None if one.test_mark is None else _corners(one.test_mark),
     )
 
 
@@ -248,3 +268,39 @@ def empty_place(page: Grey, found: FoundPage, contest: FoundContest, dpi: float)
     if len(rows) == 0:
         return None
     return Spot(int(columns[0]) + clear, int(rows[0]) + clear, wide, high)
+
+
+def reading_order(spots: Sequence[Spot]) -> tuple[int, ...]:
+    """Return the indices of targets column by column from the left, each from the top down."""
+    columns: list[list[int]] = []
+    for index in sorted(range(len(spots)), key=lambda n: spots[n].centre[0]):
+        last = spots[columns[-1][-1]] if columns else None
+        if last is not None and spots[index].centre[0] - last.centre[0] < spots[index].width / 2:
+            columns[-1].append(index)
+        else:
+            columns.append([index])
+    return tuple(n for column in columns for n in sorted(column, key=lambda n: spots[n].top))
+
+
+def snapped(page: Grey, by_hand: Spot, like: Sequence[Spot], dpi: float) -> Spot:
+    """Return a target that a person pointed at, laid where the print near it is most like other targets.
+
+    Without any like it, it stays where it was pointed at.
+    """
+    reach, edge = round(_SNAP_IN * dpi), 3
+    best, place = _SNAP_LIKENESS, by_hand
+    for other in like[:_SNAP_TRIES]:
+        x, y = max(0, round(other.left) - edge), max(0, round(other.top) - edge)
+        high, wide = round(other.height) + 2 * edge, round(other.width) + 2 * edge
+        template = page[y : y + high, x : x + wide]
+        left = max(0, round(by_hand.centre[0] - wide / 2) - reach)
+        top = max(0, round(by_hand.centre[1] - high / 2) - reach)
+        ground = page[top : top + high + 2 * reach, left : left + wide + 2 * reach]
+        if ground.shape[0] < high or ground.shape[1] < wide or template.shape != (high, wide):
+            continue
+        found = cv2.matchTemplate(ground, template, cv2.TM_CCOEFF_NORMED)
+        if float(found.max()) > best:
+            best = float(found.max())
+            row, column = divmod(int(found.argmax()), found.shape[1])
+            place = Spot(left + column + other.left - x, top + row + other.top - y, other.width, other.height)
+    return place

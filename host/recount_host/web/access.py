@@ -1,7 +1,9 @@
 """Who may open a page: declared on every page, and checked when the program starts.
 
 A page without a declaration stops the start, so that none is ever public by oversight. There is no sign-in
-yet: the pages are served to this machine alone, show nothing that people may not know, and change nothing.
+yet: the pages are served to this machine alone and show nothing that people may not know. Only those on which
+programs are made and proved write anything, each act with the two persons who are named on the page, as the
+commands do; see `posted` for whose forms are taken.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,6 +22,8 @@ class Access(Enum):
     """States and words; never a figure before it may be shown, nor a voter's marks."""
     OFFICIALS_ASKED = "the officials who are asked about a sheet, or who look for one"
     """The picture of a contest: only of sheets that the law opens now."""
+    BOTH_SIDES_AT_THE_HOST = "one person of each side, with the host operator"
+    """Making, proving and signing a contest program, and arming devices with it. These pages may write."""
     PROGRAM_FILES = "the pages' own style and script"
     """No data at all."""
 
@@ -48,5 +52,6 @@ def check_every_route(routes: Iterable[BaseRoute]) -> None:
     for route in routes:
         if not isinstance(route, Route) or not isinstance(getattr(route.endpoint, _ATTRIBUTE, None), Access):
             raise AccessNotDeclared(f"{route!r} does not declare who may open it (open_to)")
-        if route.methods != {"GET", "HEAD"}:
+        writes = getattr(route.endpoint, _ATTRIBUTE) is Access.BOTH_SIDES_AT_THE_HOST
+        if route.methods != {"GET", "HEAD"} and not (writes and route.methods == {"POST"}):
             raise AccessNotDeclared(f"{route.path} takes more than GET: pages only show")

@@ -19,16 +19,20 @@ from recount_host.law.disclosure import Doubt, Notice
 from recount_host.law.precinct import Facts
 from recount_host.links.live import LiveBoard
 from recount_host.links.tcp_link import monotonic_ms
+from recount_host.programs.workbench import WorkbenchError
 from recount_host.sheet_pictures import SheetPictures
 from recount_host.web import pages, words
 from recount_host.web.access import Access, check_every_route, open_to
 from recount_host.web.facts import FactsReader
+from recount_host.web.posted import FormRefused
+from recount_host.web.programming import Programming, Workshop
 
 FOLDER = Path(__file__).resolve().parent
 
 STATIC_TYPES = {
     "recount.css": "text/css",
     "recount.js": "text/javascript",
+    "places.js": "text/javascript",
     "htmx-2.0.11.min.js": "text/javascript",
     "htmx-LICENSE.txt": "text/plain",
     "icon.svg": "image/svg+xml",
@@ -37,9 +41,9 @@ STATIC_TYPES = {
 
 HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-opener-policy": "same-origin",
 }
@@ -49,12 +53,15 @@ LOCAL_NAMES = ["127.0.0.1", "localhost", "[::1]", "testserver"]
 """Names under which a browser on this machine asks; others are a page elsewhere that tries to reach in."""
 
 
-def make_app(facts: FactsReader, board: LiveBoard, host_words: str = "") -> Starlette:
+def make_app(
+    facts: FactsReader, board: LiveBoard, host_words: str = "", workshop: Workshop | None = None
+) -> Starlette:
     """Return the application. Raises AccessNotDeclared when a page does not say who may open it.
 
-    `host_words` are those of this host's key, for people who compare them at a device.
+    `host_words` are those of this host's key, for people who compare them at a device. Without a `workshop`
+    there are no pages that make programs.
     """
-    site = _Site(facts, board, host_words)
+    site = _Site(facts, board, host_words, can_make_programs=workshop is not None)
     routes = [
         Route("/", site.overview),
         Route("/precincts/{precinct}", site.precinct),
@@ -62,11 +69,18 @@ def make_app(facts: FactsReader, board: LiveBoard, host_words: str = "") -> Star
         Route("/precincts/{precinct}/pictures/{device}/{n:int}.png", site.picture),
         Route("/static/{name}", site.static),
     ]
+    if workshop is not None:
+        routes += Programming(workshop, site.render).routes
     check_every_route(routes)
     return Starlette(
         routes=routes,
         middleware=[Middleware(_Headers), Middleware(TrustedHostMiddleware, allowed_hosts=LOCAL_NAMES)],
-        exception_handlers={404: site.not_found, RecountError: site.out_of_order},
+        exception_handlers={
+            404: site.not_found,
+            FormRefused: site.refused,
+            WorkbenchError: site.absent,
+            RecountError: site.out_of_order,
+        },
     )
 
 
@@ -86,7 +100,9 @@ class _Headers:
 
 
 class _Site:
-    def __init__(self, facts: FactsReader, board: LiveBoard, host_words: str) -> None:
+    def __init__(
+        self, facts: FactsReader, board: LiveBoard, host_words: str, *, can_make_programs: bool
+    ) -> None:
         self._facts = facts
         self._board = board
         self._pictures = SheetPictures(facts.crop, facts.program)
@@ -101,6 +117,7 @@ class _Site:
         shared: dict[str, Any] = self._templates.globals
         shared["words"] = words
         shared["host_words"] = host_words
+        shared["can_make_programs"] = can_make_programs
         shared["reason_sentence"] = pages.reason_sentence
         self._templates.filters["sentence"] = pages.as_sentence
 
@@ -160,6 +177,15 @@ class _Site:
         """Say that there is no such page."""
         return self._plain("There is no such page here, or it is closed.", HTTPStatus.NOT_FOUND)
 
+    def refused(self, _request: Request, error: Exception) -> Response:
+        """Say why a form is not taken."""
+        status = error.status if isinstance(error, FormRefused) else HTTPStatus.BAD_REQUEST
+        return self._plain(pages.as_sentence(str(error)), status)
+
+    def absent(self, _request: Request, error: Exception) -> Response:
+        """Say what is not there of a program in the making."""
+        return self._plain(pages.as_sentence(str(error)), HTTPStatus.NOT_FOUND)
+
     def out_of_order(self, _request: Request, error: Exception) -> Response:
         """Say in one sentence why nothing can be shown."""
         return self._plain(str(error), HTTPStatus.SERVICE_UNAVAILABLE)
@@ -183,17 +209,18 @@ class _Site:
         self, request: Request, template: str, page: Any, *, title: str, status: HTTPStatus = HTTPStatus.OK
     ) -> Response:
         """Return the page; 204 when the browser shows exactly this already, so that nothing flickers."""
-        content = self._render(template, page=page)
+        content = self.render(template, page=page)
         shown = hashlib.sha256(content.encode()).hexdigest()[:16]
         if request.headers.get("x-shown") == shown:
             return Response(status_code=HTTPStatus.NO_CONTENT)
-        whole = self._render(
+        whole = self.render(
             "base.html", title=title, content=content, shown=shown, path=request.url.path, page=page
         )
         return HTMLResponse(whole, status, headers={"cache-control": "no-store"})
 
     def _plain(self, sentence: str, status: HTTPStatus) -> Response:
-        return HTMLResponse(self._render("plain.html", sentence=sentence), status)
+        return HTMLResponse(self.render("plain.html", sentence=sentence), status)
 
-    def _render(self, template: str, **values: Any) -> str:
+    def render(self, template: str, **values: Any) -> str:
+        """Return a template filled in."""
         return self._templates.get_template(template).render(**values)

@@ -13,12 +13,15 @@ import numpy as np
 from starlette.types import Message
 
 from host.tests.enrolling import enrol
+from recount_host.commands.desk import Desk
 from recount_host.ledger import Ledger
 from recount_host.links.live import LiveBoard
 from recount_host.links.session import Condition
+from recount_host.programs.workbench import Workbench
 from recount_host.rehearsal import Day, Device
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
+from recount_host.web.programming import Workshop
 
 
 def picture(text: str) -> bytes:
@@ -52,7 +55,9 @@ class Site:
         self.ledger = Ledger(folder / "ledger.sqlite")
         self._filled = 0
         self.board = LiveBoard()
-        self.app = make_app(FactsReader(self.ledger), self.board)
+        self.bench = Workbench(folder)
+        workshop = Workshop(Desk(self.ledger), self.bench)
+        self.app = make_app(FactsReader(self.ledger), self.board, workshop=workshop)
 
     def fill(self, day: Day) -> "Site":
         for act in day.acts[self._filled :]:
@@ -71,7 +76,7 @@ class Site:
         condition = Condition(device.id, device.name, connected, welcomed=True, state=state, note=note)
         self.board.show("tcp 127.0.0.1", condition, 1_000, heard=True)
 
-    def ask(self, path: str, *, method: str = "GET", **headers: str) -> "Answer":
+    def ask(self, path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> "Answer":
         """Return what the pages answer; a header's name is written with _ for -."""
         sent = {"host": "127.0.0.1:7480", **{name.replace("_", "-"): text for name, text in headers.items()}}
         scope = {
@@ -91,16 +96,16 @@ class Site:
         messages: list[Message] = []
 
         async def receive() -> Message:
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.request", "body": body, "more_body": False}
 
         async def send(message: Message) -> None:
             messages.append(message)
 
         asyncio.run(self.app(scope, receive, send))
         start = messages[0]
-        body = b"".join(message.get("body", b"") for message in messages[1:])
+        answered = b"".join(message.get("body", b"") for message in messages[1:])
         return Answer(
-            start["status"], {name.decode(): text.decode() for name, text in start["headers"]}, body
+            start["status"], {name.decode(): text.decode() for name, text in start["headers"]}, answered
         )
 
     def text(self, path: str) -> str:

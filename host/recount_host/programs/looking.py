@@ -1,0 +1,65 @@
+"""Looking at the blanks that a person names: pages read, resolution told, targets and contests found."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from recount_classifier.raster import Grey
+from recount_host.errors import OperatorError
+from recount_host.programs.blanks import read_blank
+from recount_host.programs.contests import look_at
+from recount_host.programs.drafting import Side, guess_dpi, style_id
+
+PDF_DPI = 200.0
+
+
+def look_at_blanks(names: Sequence[str], given_dpi: float | None, folder: Path) -> tuple[float, list[Side]]:
+    """Return the resolution of the blanks and every page, looked at.
+
+    A name is "FRONT" or "FRONT,BACK", each an image or "FILE.pdf#page=1": one ballot style. `folder` is where
+    the spec will lie: the pages' names are told relative to it. Raises OperatorError.
+    """
+    if given_dpi is not None and not 100 <= given_dpi <= 1200:
+        raise OperatorError(
+            f"the resolution is {given_dpi:g}: resolutions from 100 to 1200 can be read (--dpi)"
+        )
+    dpi = given_dpi
+    sides: list[Side] = []
+    for name in names:
+        front, comma, back = name.partition(",")
+        pages: list[tuple[str, str, Grey]] = []
+        for side, file in (("front", front), *((("back", back),) if comma else ())):
+            page = read_blank(file, Path(), dpi or PDF_DPI)
+            if dpi is None:
+                dpi = _dpi_of(file, page)
+            pages.append((side, file, page))
+        for index, (side, file, page) in enumerate(pages):
+            other = pages[1 - index][1] if len(pages) == 2 else None
+            sides.append(
+                Side(
+                    style_id(Path(front.partition("#page=")[0]).stem + front.partition("#page=")[2]),
+                    side,
+                    _relative(file, folder),
+                    None if other is None else _relative(other, folder),
+                    page,
+                    look_at(page, dpi or PDF_DPI),
+                )
+            )
+    return dpi or PDF_DPI, sides
+
+
+def _dpi_of(file: str, page: Grey) -> float:
+    if Path(file.partition("#page=")[0]).suffix.lower() == ".pdf":
+        return PDF_DPI
+    dpi = guess_dpi(page.shape[1])
+    if dpi is None:
+        raise OperatorError(
+            f"the blank {Path(file).name} is {page.shape[1]} pixels wide, which fits no usual paper and "
+            "resolution: say its resolution in pixels to the inch (--dpi)"
+        )
+    return dpi
+
+
+def _relative(file: str, folder: Path) -> str:
+    name, mark, page = file.partition("#page=")
+    return Path(os.path.relpath(name, folder)).as_posix() + mark + page
