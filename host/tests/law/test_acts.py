@@ -137,3 +137,91 @@ def test_a_program_whose_options_would_mislead_the_count_is_refused(
     printed = tuple(Option(key, name, write_in=False) for key, name in options)
     with pytest.raises(BadEntry, match=why):
         check_fits_order(Contest(PROGRAM, "governor", "Governor", 1, printed), parse_order(order_text()))
+
+
+FIELDS = {
+    "order_set": "toml sha256 signatures",
+    "official_sworn": "person before",
+    "program_added": "program contest title vote_for options signatures",
+    "device_enrolled": "device name public_key words",
+    "device_revoked": "device name reason",
+    "test_assigned": "run device program contest deck",
+    "test_ended": "run device",
+    "device_armed": "run device program thresholds thresholds_told software firmware deck_sha256 sha256",
+    "zero_report_printed": "device program head_n sha256",
+    "run_assigned": "run precinct device program contest mode",
+    "run_ended": "precinct run device",
+    "batch_void_ordered": "precinct run device batch reason",
+    "doubt_settled_ordered": "precinct run device batch sheet fate",
+    "scanning_finished": "precinct heads head_sha256",
+    "count_entered": "precinct letter value attempt",
+    "identities_told": "precinct attempt held failed disarmed",
+    "sheet_moved": "precinct device batch sheet from_pile to_pile",
+    "figures_shown": "precinct outcome counted set_aside not_accepted votes",
+    "hand_count_entered": "precinct pile pass outcomes standards",
+    "device_withdrawn": "precinct device reason",
+    "hand_count_ordered": "precinct reason",
+    "container_received": "precinct container holds seal seal_was stated from",
+    "container_opened": "precinct container",
+    "container_not_found": "precinct container holds stated reason",
+    "ballots_not_found": "precinct stream reason",
+    "container_sorted": "precinct container out_of_scope",
+    "excluded_recorded": "precinct kind ballots where",
+    "container_resealed": "precinct container holds seal to",
+    "results_keyed": "precinct figures",
+    "official_substituted": "precinct leaves comes reason",
+    "ballot_segregated": "precinct tag envelope pile counted_as question device batch sheet",
+    "tag_corrected": "precinct tag right_tag right_envelope reason",
+    "challenge_stated": "precinct tag ground text",
+    "challenge_withdrawn": "precinct statement reason",
+    "call_answered": "precinct answer",
+    "precinct_concluded": "precinct sha256 facts_sha256",
+    "ballot_proffered": "precinct text",
+    "court_opened": "ballots",
+    "ballot_heard": "precinct tag side inspected argument",
+    "ballot_ruled": "precinct tag outcome reason instead_of",
+    "result_ruled": "precinct part votes reason ruling",
+    "certified": "version sha256 facts_sha256",
+    "amendment_ordered": "version order reason",
+    "form_printed": "precinct form sha256 facts_sha256",
+    "court_form_printed": "form sha256 facts_sha256",
+    "statement_printed": "precinct sha256 facts_sha256",
+}
+"""What each act holds. Ledgers that were written stay readable as long as this stands."""
+
+
+def test_each_act_holds_what_it_always_held() -> None:
+    assert {kind: " ".join(KINDS[kind].fields) for kind in KINDS} == FIELDS
+
+
+def test_both_sides_do_these_together() -> None:
+    assert {kind for kind in KINDS if KINDS[kind].two_persons} == {
+        "ballots_not_found",
+        "batch_void_ordered",
+        "container_not_found",
+        "container_opened",
+        "container_received",
+        "container_resealed",
+        "container_sorted",
+        "device_armed",
+        "device_enrolled",
+        "device_revoked",
+        "device_withdrawn",
+        "doubt_settled_ordered",
+        "excluded_recorded",
+        "hand_count_entered",
+        "hand_count_ordered",
+        "sheet_moved",
+    }
+
+
+def test_these_fields_are_figures_that_no_log_shows_early() -> None:
+    assert {kind: KINDS[kind].figures for kind in KINDS if KINDS[kind].figures} == {
+        "scanning_finished": ("heads",),
+        "count_entered": ("value",),
+        "figures_shown": ("counted", "set_aside", "not_accepted", "votes"),
+        "hand_count_entered": ("outcomes",),
+        "container_received": ("stated",),
+        "container_not_found": ("stated",),
+        "results_keyed": ("figures",),
+    }

@@ -7,7 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from recount_host.law.arming import Arming, read_arming
+from recount_host.law.contest import check_signed
 from recount_host.law.deck import (
+    MAX_DECK_BYTES,
     Deck,
     DeckError,
     DeckSheet,
@@ -15,6 +18,7 @@ from recount_host.law.deck import (
     deck_text,
     expected_totals,
     parse_deck,
+    totals_of,
 )
 from recount_host.law.duties import duties
 from recount_host.law.enrolment import enrolment_body
@@ -170,6 +174,29 @@ def test_d2_another_program_disarms() -> None:
     assert "another contest program" in why_not_live(day.facts(), device.id, bytes(32))
     device.open_run("r", "101", program=bytes(32))
     assert "given another contest program" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def told(device: Device) -> Arming:
+    return read_arming(device.records)
+
+
+def test_what_a_device_told_last_of_software_and_firmware_is_known_and_why_it_is_not_armed() -> None:
+    day = Day()
+    device = a_device(day)
+    assert (told(device).armed, told(device).why) == (None, "it has not passed logic and accuracy")
+    assert (told(device).software, told(device).firmware, told(device).started_n) == ("1.0", "1.0", 1)
+    opened = {"precinct": "101", "contest": "governor", "program": PROGRAM, "mode": "training"}
+    device.run = "r"
+    device.write("run_opened", {**opened, "software": "2.0", "firmware": "3.0"}, batch=0)
+    assert (told(device).software, told(device).firmware) == ("2.0", "3.0")
+    day = Day()
+    device = armed(day)
+    assert told(device).why == ""
+    assert told(device).certificates == {CERTIFICATE}
+    device.write("device_disarmed", {"why": "the first reason"}, batch=0)
+    device.write("device_disarmed", {"why": "another"}, batch=0)
+    assert told(device).why == "the first reason"
+    assert told(device).certificates == {CERTIFICATE}
 
 
 def test_d2_a_device_disarms_itself_and_a_new_test_disarms() -> None:
@@ -455,6 +482,7 @@ def test_two_sheets_too_many_are_told_with_their_numbers() -> None:
 
 def test_an_outcome_is_said_in_words() -> None:
     assert outcome_in_words((COUNTED, ("D", "R"), ())) == "counted for D, R"
+    assert outcome_in_words((COUNTED, (), ())) == "counted"
     assert outcome_in_words((SET_ASIDE, (), ("write_in",))) == "set aside (write in)"
 
 
@@ -610,6 +638,42 @@ def test_what_the_feeder_does_to_a_sheet_is_written_with_it() -> None:
 @pytest.mark.parametrize("reason", ["wrong_style", "other_contest", "names_exchanged", "name_changed"])
 def test_the_reasons_of_a_ballot_of_another_style_are_one_to_a_deck(reason: str) -> None:
     assert classes_of([reason, "wrong_style"]) == ("wrong_style",)
+
+
+def test_only_counted_sheets_vote_and_totals_have_one_order() -> None:
+    told = totals_of(
+        [
+            (COUNTED, ("R",), ()),
+            (COUNTED, ("D",), ()),
+            (SET_ASIDE, ("D",), ("write_in", "overvote")),
+            (NOT_ACCEPTED, (), ("wrong_style", "torn")),
+        ]
+    )
+    assert list(told.votes.items()) == [("D", 1), ("R", 1)]
+    assert list(told.set_aside_reasons) == ["overvote", "write_in"]
+    assert list(told.not_accepted_reasons) == ["torn", "wrong_style"]
+
+
+def test_who_signed_a_program_is_told_where_it_is_not_enough() -> None:
+    order = Day().order
+    with pytest.raises(NotAllowed, match=r"signed by Ann Lee, official, D; Amy Fox, official, D: one person"):
+        check_signed(("Ann Lee, official, D", "Amy Fox, official, D"), order)
+    with pytest.raises(NotAllowed, match="is signed by nobody: one person"):
+        check_signed((), order)
+    check_signed(("Ann Lee, official, D", "Bob Ray, official, R"), order)
+
+
+def test_a_deck_that_just_fits_is_read_and_what_is_no_text_is_refused() -> None:
+    text = deck_text(DECK).encode()
+    assert parse_deck(text + b"#" * (MAX_DECK_BYTES - len(text))) == DECK
+    for nonsense in (b"\xff", b"title = " + b"[" * 100_000):
+        with pytest.raises(DeckError, match="it is not TOML"):
+            parse_deck(nonsense)
+
+
+def test_a_name_in_other_letters_is_written_as_it_is() -> None:
+    sheet = msgspec.structs.replace(SHEETS[0], what="für Özil")
+    assert "für Özil" in deck_text(msgspec.structs.replace(DECK, sheets=(sheet,)))
 
 
 def test_any_marginal_reason_is_marginal_to_a_deck() -> None:
