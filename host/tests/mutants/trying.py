@@ -29,7 +29,7 @@ from host.tests.mutants.changes import Mutant
 REPOSITORY = Path(__file__).parents[3]
 TESTS = REPOSITORY / "host" / "tests" / "law"
 LAW = REPOSITORY / "host" / "recount_host" / "law"
-SLOW_S = 1.0
+SLOW_S = 3.0
 """Tests that take longer are left to `make test`: they are plays of whole random days."""
 ENDLESS_S = 90.0
 """A mutant that is still running then runs for ever: noticed."""
