@@ -95,7 +95,7 @@ def ink_of_picture(pages: Sequence[Page]) -> PageInk:
 
 
 def test_a_sheet_taken_from_the_counted_tray_and_fed_again_is_found(tmp_path: Path) -> None:
-    voters = 18
+    voters = 17
     world = World(
         tmp_path,
         sheets=pages_of(tmp_path, voters),
