@@ -78,6 +78,12 @@ def _check(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     return [_shaken(points, 0.1 * b + 0.1 * pen, rng)]
 
 
+def _neat_check(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
+    """Draw a check mark that stays inside the target, as the guide of a deck asks for."""
+    points = _path((-0.85 * a, -0.1 * b), (-0.2 * a, 0.75 * b), (0.9 * a, -0.8 * b))
+    return [_shaken(points, 0.05 * b + 0.03 * pen, rng)]
+
+
 def _line(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     del pen
     size = rng.uniform(0.9, 1.4)
@@ -134,6 +140,7 @@ MARKS: dict[str, Shape] = {
     "middle": _middle,
     "x": _x,
     "check": _check,
+    "neat_check": _neat_check,
     "line": _line,
     "long_axis": _long_axis,
     "circle": _circle,

@@ -25,7 +25,7 @@ KIND_WORDS = {
     "partial": "half filled",
     "middle": "the middle filled, both ends left empty",
     "x": "X",
-    "check": "check mark",
+    "neat_check": "check mark that stays inside the target",
     "long_axis": "one line of 1 mm along the target",
     "dot": "a small dot in the target",
     "outside": "X beside the target",
@@ -186,8 +186,8 @@ def _kinds(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
         tool="pencil",
     )  # fmt: skip
     yield Plan(
-        style, f"{' + '.join(plain)}: {KIND_WORDS['check']}", COUNTED,
-        dict.fromkeys(plain, "check"), plain, tool="blue_pen",
+        style, f"{' + '.join(plain)}: {KIND_WORDS['neat_check']}", COUNTED,
+        dict.fromkeys(plain, "neat_check"), plain, tool="blue_pen",
     )  # fmt: skip
     *clear, last = plain
     yield Plan(

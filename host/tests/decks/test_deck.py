@@ -119,7 +119,7 @@ FAULTS = (
     Fault("N too high", lambda: changed(votes=2), "101-001"),
     Fault("no write-in area", lambda: changed(without_writing), "101-011"),
     Fault("no place for the TEST mark", lambda: changed(without_test_mark), "101-001"),
-    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-016"),
+    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-015"),
     Fault("marks asked too little of", lambda: changed(marked_cover=0.03, marked_span=0.05), "101-018"),
     Fault("ink too high", lambda: changed(ink=0.8), "101-016"),
     Fault("stray ink let pass", lambda: changed(crowd_mm2=99.0, stray_mm2=99.0), "101-010"),
