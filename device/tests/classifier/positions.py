@@ -158,6 +158,8 @@ def _outline(shape: Shape) -> Points:
     return np.stack([a * np.cos(angle), b * np.sin(angle)], axis=1)
 
 
+TakePen = Callable[[Chance], Pen]
+
 # -- banks ---------------------------------------------------------------------------------------------------
 
 
@@ -186,13 +188,13 @@ class Bank:
     """What a dab over a target leaves of the ink under it, 0 to 255; the target's middle is its own."""
 
 
-def make_bank(shape: Shape, marks_of_kind: int, prints: int, rng: Chance) -> Bank:
-    """Draw a bank; equal chances give equal banks."""
+def make_bank(shape: Shape, marks_of_kind: int, prints: int, rng: Chance, pen: TakePen) -> Bank:
+    """Draw a bank; equal chances give equal banks. Voters mark with `pen`."""
     blank = draw_ground(shape, rng)
     return Bank(
         blank,
         tuple(_printed(blank, rng, is_crooked=n % 25 == 24) for n in range(prints)),
-        {kind: tuple(_draw_mark(shape, kind, rng) for _ in range(marks_of_kind)) for kind in DRAWN},
+        {kind: tuple(_draw_mark(shape, kind, rng, pen) for _ in range(marks_of_kind)) for kind in DRAWN},
         tuple(_draw_dab(shape, rng) for _ in range(marks_of_kind)),
     )
 
@@ -230,13 +232,18 @@ def any_pen(rng: Chance, widest_mm: float = 1.6, palest: float = 190) -> Pen:
     return Pen(float(rng.uniform(10, palest)), float(width * PX_PER_MM), float(rng.uniform(0, 0.4)))
 
 
-def _draw_mark(shape: Shape, kind: str, rng: Chance) -> Mark:
+def pale_pen(rng: Chance) -> Pen:
+    """Return a pen that is as pale as a clear mark may be, and as wide."""
+    return Pen(float(rng.uniform(150, 190)), float(rng.uniform(CLEAR_MM, 1.6) * PX_PER_MM), 0.0)
+
+
+def _draw_mark(shape: Shape, kind: str, rng: Chance, pen: TakePen) -> Mark:
     if kind in DIRT:
         return _DIRT[kind](shape, rng)
     if kind == HIDDEN:
         kind = MEANT[int(rng.integers(len(MEANT)))]
     if kind in MEANT:
-        return _voters_mark(shape, kind, any_pen(rng), rng)
+        return _voters_mark(shape, kind, pen(rng), rng)
     while True:
         mark = _voters_mark(shape, kind, any_pen(rng, widest_mm=0.8), rng)
         if kind not in SMALL or _is_touch(shape, mark):
@@ -387,11 +394,11 @@ class Sheet:
     """Whether a target bears a clear mark."""
 
 
-def make_supply(marks_of_kind: int, prints: int, seed: tuple[int, ...]) -> Supply:
+def make_supply(marks_of_kind: int, prints: int, seed: tuple[int, ...], pen: TakePen = any_pen) -> Supply:
     """Draw everything that sheets are made of; rare shapes get smaller banks."""
     rng = np.random.default_rng(seed)
     banks = tuple(
-        make_bank(shape, max(12, round(marks_of_kind * min(1.0, shape.share * 3))), prints, rng)
+        make_bank(shape, max(12, round(marks_of_kind * min(1.0, shape.share * 3))), prints, rng, pen)
         for shape in SHAPES
     )
     height = max(bank.blank.image.shape[0] for bank in banks) + 64

@@ -16,7 +16,7 @@ from recount_classifier.sentences import state_sentence
 from recount_classifier.thresholds import Thresholds, guarded
 
 SEED = (31, 0)
-SHEETS = 10
+SHEETS = 7
 LOOKING_AWAY = guarded(replace(Thresholds(), shade=1.0, marked_tone=0.0, marked_substance=0.5), 0)
 """Ink is held against the brightest paper alone, however pale it is."""
 ASKING_WHY = {"marginal_ground", "marginal_mark", "marginal_passing"}
@@ -32,7 +32,7 @@ def one_thread():
 
 @pytest.fixture(scope="module")
 def supply() -> Supply:
-    return make_supply(marks_of_kind=20, prints=25, seed=SEED)
+    return make_supply(marks_of_kind=20, prints=8, seed=SEED)
 
 
 @pytest.mark.parametrize("background", BACKGROUNDS)

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from device.tests.classifier.accuracy import Findings, judge_sheets, main, table_of
-from device.tests.classifier.positions import DRAWN, KINDS, SHAPES, Supply, compose, make_supply
+from device.tests.classifier.positions import DRAWN, KINDS, SHAPES, Supply, compose, make_supply, pale_pen
 from recount_classifier.thresholds import Thresholds
 
 SEED = (22, 0)
-SHEETS = 110
-FEW_SHEETS = 30
+OTHER_SEEDS = ((23, 0), (24, 0), (25, 0))
+SHEETS = 70
+FEW_SHEETS = 12
 ON_MARKS = tuple(
     field.name
     for field in fields(Thresholds)
@@ -35,17 +36,24 @@ def supply() -> Supply:
     return make_supply(marks_of_kind=30, prints=25, seed=SEED)
 
 
-def read(supply: Supply, sheets: int, factor: float = 1.0) -> Findings:
-    """Read sheets with every threshold on marks multiplied."""
-    usual = Thresholds()
-    limits = replace(usual, **{name: getattr(usual, name) * factor for name in ON_MARKS})
-    return judge_sheets(supply, [(*SEED, number) for number in range(sheets)], limits)
-
-
 @pytest.fixture(scope="module")
 def findings(supply: Supply) -> Findings:
     """Return what is found on the sheets as the thresholds are."""
-    return read(supply, SHEETS)
+    return judge_sheets(supply, [(*SEED, number) for number in range(SHEETS)], Thresholds())
+
+
+@pytest.fixture(scope="module", params=OTHER_SEEDS, ids=str)
+def pale_pens(request: pytest.FixtureRequest) -> tuple[tuple[int, int], Supply]:
+    """Return a bank whose voters all have pale pens, with its seed."""
+    return request.param, make_supply(marks_of_kind=12, prints=3, seed=request.param, pen=pale_pen)
+
+
+def read_pale(pale_pens: tuple[tuple[int, int], Supply], factor: float) -> Findings:
+    """Read sheets of pale pens with every threshold on marks multiplied."""
+    seed, supply = pale_pens
+    usual = Thresholds()
+    limits = replace(usual, **{name: getattr(usual, name) * factor for name in ON_MARKS})
+    return judge_sheets(supply, [(*seed, number) for number in range(FEW_SHEETS)], limits)
 
 
 def test_no_drawn_position_is_read_wrongly(findings: Findings):
@@ -60,12 +68,16 @@ def test_most_drawn_marks_are_counted_and_most_bare_targets_are_empty(findings: 
     assert table["nothing"][2] > 0.9 * table["nothing"].sum()
 
 
-def test_halved_thresholds_give_wrong_votes(supply: Supply):
-    assert read(supply, FEW_SHEETS, 0.5).wrong_votes > 0
+def test_pale_pens_are_read_rightly(pale_pens: tuple[tuple[int, int], Supply]):
+    assert read_pale(pale_pens, 1.0).is_right
 
 
-def test_doubled_thresholds_lose_clear_marks(supply: Supply):
-    assert read(supply, FEW_SHEETS, 2.0).lost_marks > 0
+def test_halved_thresholds_give_wrong_votes(pale_pens: tuple[tuple[int, int], Supply]):
+    assert read_pale(pale_pens, 0.5).wrong_votes > 0
+
+
+def test_doubled_thresholds_lose_clear_marks(pale_pens: tuple[tuple[int, int], Supply]):
+    assert read_pale(pale_pens, 2.0).lost_marks > 0
 
 
 def test_a_mark_under_glare_or_fluid_is_hardly_ever_read_as_empty(findings: Findings):
