@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Pipe
 
 import numpy as np
@@ -19,6 +18,17 @@ from recount_classifier.lens import Lens
 from recount_classifier.program import Program
 from recount_device.camera import Page
 from recount_device.reader import Outcome, ReadingFailed
+from recount_device.reading_words import (
+    MAX_OUTCOME_BYTES,
+    MAX_WHY,
+    Forget,
+    Keep,
+    Read,
+    Word,
+    outcome_from,
+    word_bytes,
+)
+from recount_protocol.fields import FieldError
 
 NO_SPINNING = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -30,32 +40,6 @@ everybody else while sheets were read, and two threads took as long as one after
 
 END_PATIENCE_S = 2.0
 """How long the process may take to end by itself."""
-
-
-@dataclass(frozen=True)
-class Read:
-    """Read the pictures of these shapes, which lie one after the other in the shared memory."""
-
-    shapes: tuple[tuple[int, int], ...]
-    program: bytes
-    """The contest program; empty for the one of the sheet before."""
-    expects_test: bool
-    batch: int
-    lens: Lens | None
-
-
-@dataclass(frozen=True)
-class Keep:
-    """Keep the sheet read last, under this number."""
-
-    sheet: int
-
-
-@dataclass(frozen=True)
-class Forget:
-    """Forget a sheet that was kept."""
-
-    sheet: int
 
 
 class ReadingProcess:
@@ -103,9 +87,9 @@ class ReadingProcess:
         self._say(Read(shapes, content, expects_test, batch, self._lens))
         self._known_program = program.program_hash
 
-    def _say(self, word: Read | Keep | Forget) -> None:
+    def _say(self, word: Word) -> None:
         with suppress(OSError):  # it has just ended: `result` tells, or the next `begin`
-            self._connection.send(word)
+            self._connection.send_bytes(word_bytes(word))
 
     def keep(self, sheet: int) -> None:
         """Have the process keep the sheet read last."""
@@ -122,21 +106,21 @@ class ReadingProcess:
         try:
             if not self._connection.poll():
                 return None
-            outcome: Outcome = self._connection.recv()
+            data = self._connection.recv_bytes(MAX_OUTCOME_BYTES)
         except (EOFError, OSError):
-            self._is_reading = False
-            code = self._end()
-            self._start()
-            return ReadingFailed(f"the reading process ended with {code}")
+            return ReadingFailed(f"the reading process ended with {self._anew()}")
+        try:
+            outcome = outcome_from(data)
+        except FieldError as error:
+            self._anew()
+            return ReadingFailed(f"the reading process said what is no reading: {error}"[:MAX_WHY])
         self._is_reading = False
         return outcome
 
     def give_up(self) -> None:
         """End a process that is reading, and start it anew."""
         if self._is_reading:
-            self._is_reading = False
-            self._end()
-            self._start()
+            self._anew()
 
     def await_result(self, limit_s: float) -> None:
         """Wait until there is a result, so long at most."""
@@ -146,6 +130,13 @@ class ReadingProcess:
     def descriptors(self) -> Sequence[int]:
         """Return what becomes readable when there is a result."""
         return (self._connection.fileno(),) if self._is_reading else ()
+
+    def _anew(self) -> int:
+        """End the process and start another; return the exit code of the one that ended."""
+        self._is_reading = False
+        code = self._end()
+        self._start()
+        return code
 
     def _end(self) -> int:
         """End the process, at once; return its exit code."""

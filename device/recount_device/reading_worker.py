@@ -1,6 +1,6 @@
 """The process that reads: `python -m recount_device.reading_worker PIPE MEMORY`, started by the station.
 
-Takes the words of `reading_process`, and answers each `Read` with a SheetRead or a ReadingFailed. It ends
+Takes the words of `reading_words`, and answers each `Read` with a SheetRead or a ReadingFailed. It ends
 when the station does: signals are the station's to obey.
 
 What the verdict needs and what it does not wait for go side by side: while one thread judges the contest and
@@ -28,7 +28,7 @@ from recount_device.glass import lines_in
 from recount_device.ink_memory import InkMemory
 from recount_device.page_ink import page_ink
 from recount_device.reader import Outcome, ReadingFailed, sheet_read
-from recount_device.reading_process import Forget, Keep, Read
+from recount_device.reading_words import MAX_WORD_BYTES, Forget, Keep, Read, Word, outcome_bytes, word_from
 
 SWITCH_S = 0.0005
 """How long a thread keeps the interpreter from the other; Python's own 5 ms is half a judgement."""
@@ -64,7 +64,7 @@ class SheetReader:
         self._batch = 0
         self._program: Program | None = None
 
-    def take(self, word: Read | Keep | Forget, pages: Pages) -> Outcome | None:
+    def take(self, word: Word, pages: Pages) -> Outcome | None:
         """Do what the station says; return what it waits for."""
         match word:
             case Keep():
@@ -111,12 +111,12 @@ def serve(connection: Connection, memory: int) -> None:
     reader, pages = SheetReader(), Pages(memory)
     while True:
         try:
-            word = connection.recv()
+            word = word_from(connection.recv_bytes(MAX_WORD_BYTES))
         except EOFError:
             return
         outcome = reader.take(word, pages)
         if outcome is not None:
-            connection.send(outcome)
+            connection.send_bytes(outcome_bytes(outcome))
 
 
 def main(words: Sequence[str]) -> int:
