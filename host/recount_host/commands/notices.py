@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recount_host.commands.desk import Desk, add_data, add_json, answer, open_desk
 from recount_host.errors import OperatorError
+from recount_host.forms.tags import print_tags
 from recount_host.law.disclosure import Notice, notices
 from recount_host.sheet_pictures import SheetPictures
 from recount_protocol.records import Record
@@ -18,6 +19,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="also write each sheet's explained picture there: what was measured and why (PNG)",
     )
+    parser.add_argument(
+        "--tags", metavar="FILE.pdf", help="also print a tag for each sheet: its place, why, and its contest"
+    )
     add_data(parser)
     add_json(parser)
 
@@ -27,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
     with open_desk(args) as desk:
         listed = notices(desk.precinct(args.precinct))
         pictures = write_pictures(desk, listed, Path(args.pictures)) if args.pictures else {}
+        if args.tags:
+            write_tags(desk, args.precinct, listed, Path(args.tags))
     lines = [
         f"{notice.device_name} batch {notice.batch} sheet {notice.sheet}: {notice.pile}, place "
         f"{notice.place} from below, "
@@ -63,6 +69,21 @@ def write_pictures(desk: Desk, listed: tuple[Notice, ...], folder: Path) -> dict
     except OSError as error:
         raise OperatorError(f"the pictures cannot be written to {folder}: {error.strerror}") from error
     return written
+
+
+def write_tags(desk: Desk, precinct: str, listed: tuple[Notice, ...], path: Path) -> None:
+    """Write the tags of these notices as a PDF. Raises OperatorError when it cannot be written."""
+    pictures, facts = SheetPictures(desk.ledger.crop, desk.ledger.program), desk.facts()
+    records = _records_of(desk, listed)
+
+    def picture(notice: Notice) -> bytes | None:
+        program = facts.devices[notice.device].runs[notice.run].program
+        return pictures.plain(records[notice.device, notice.record_n], program)
+
+    try:
+        path.write_bytes(print_tags(facts, precinct, picture))
+    except OSError as error:
+        raise OperatorError(f"the tags cannot be written to {path}: {error.strerror}") from error
 
 
 def _records_of(desk: Desk, listed: tuple[Notice, ...]) -> dict[tuple[str, int], Record]:
