@@ -140,8 +140,6 @@ def _from_files(args: argparse.Namespace) -> Sources:
     def pictures(names: Sequence[str]) -> list[Grey]:
         return [load_sheet(name)[0] for name in names]
 
-    if bool(args.blank) != bool(args.marked):
-        raise OperatorError("the step of the marks needs --blank and --marked")
     return Sources(
         (lambda: pictures(args.chart)) if args.chart else None,
         (lambda: pictures(args.white)) if args.white else None,
@@ -188,6 +186,10 @@ def _marks(args: argparse.Namespace) -> Marks | None:
         raise OperatorError(
             f"the marks need {LEAST_BLANKS} blank sheets or more (--blanks N, or --blank SHEET ...)"
         )
+    if bool(args.blank) != bool(args.marked):
+        raise OperatorError("the step of the marks needs both --blank and --marked, or neither")
+    if (args.chart or args.white) and not args.blank:
+        raise OperatorError("where pictures are given, the marks need --blank and --marked too")
     program = load_program(args.program)
     return Marks(program, known_marks_in(args.known, program))
 

@@ -14,9 +14,11 @@ import cv2
 import numpy as np
 import pytest
 
+from device.tests.classifier import fairview
+from device.tests.station.bench import Bench
 from device.tests.station.chart_pictures import SHARP, Grey, chart, chart_scan, fallen, lit, white_sheet
 from recount_ballots.scanner import Streak
-from recount_device.calibrate import CHART_WORDS
+from recount_device.calibrate import CHART_WORDS, DECK_WORDS
 from recount_device.calibration_checks import LIMITS_BY_NAME
 from recount_device.calibration_steps import Step, chart_steps, light_step
 from recount_device.cli import main
@@ -281,11 +283,63 @@ def test_a_camera_that_fails_keeps_the_lens_that_it_had(desk: Desk) -> None:
     assert desk.lens.read_bytes() == before
 
 
+# The marks
+
+
+class MarksDesk(Desk):
+    """A desk with a contest program, two blank ballots and one marked one."""
+
+    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        super().__init__(folder, capsys)
+        (folder / "p.program").write_bytes(fairview.program().to_bytes())
+        (folder / "known.csv").write_text("deck-D.png, D\n")
+        self.program = ("--program", str(folder / "p.program"), "--known", str(folder / "known.csv"))
+        self.blanks = [self.save(f"blank-{n}.png", grained(fairview.marked(), n)) for n in range(2)]
+        self.deck = [self.save("deck-D.png", grained(fairview.marked("D"), 2))]
+
+
+def grained(sheet: Grey, seed: int) -> Grey:
+    """Return the sheet as a camera gives it: a little darker, with grain."""
+    grain = np.random.default_rng(seed).integers(10, 19, sheet.shape, np.uint8)
+    return np.asarray(cv2.subtract(sheet, grain), np.uint8)
+
+
+@pytest.fixture
+def marks_desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> MarksDesk:
+    return MarksDesk(tmp_path, capsys)
+
+
+def test_the_marks_are_a_step_of_the_walk(marks_desk: MarksDesk) -> None:
+    desk = marks_desk
+    files = (*desk.program, "--blank", *desk.blanks, "--marked")
+    code, out, _ = desk.give(*files, *desk.deck)
+    assert (code, out.splitlines()[-1]) == (0, "PASSED"), out
+    assert "Marks: passed (3 pictures)" in out
+    assert "2 blank and 1 marked sheets" in out
+    code, out, _ = desk.give(*files, desk.save("deck-D.png", grained(fairview.marked("R"), 2)))
+    assert code == 1
+    assert "Known sheets are not read as what they are" in out.splitlines()[-1]
+    code, out, _ = desk.give(*files, desk.save("deck-D.png", white_sheet()))
+    assert code == 1
+    assert "No blank or no marked sheet of this contest could be read" in out.splitlines()[-1]
+
+
 MISTAKES: dict[str, tuple[str, ...]] = {
     "nowhere.png cannot be read": ("--chart", "nowhere.png"),
     "needs --program and --known": ("--only", "marks"),
     "both --program and --known": ("--program", "p"),
+    "both --blank and --marked": ("--blank", "b", "b", "--program", "p", "--known", "k"),
     "marks need 2 blank sheets or more": ("--program", "p", "--known", "k"),
+    "marks need --blank and --marked too": (
+        "--chart",
+        "c",
+        "--program",
+        "p",
+        "--known",
+        "k",
+        "--blanks",
+        "2",
+    ),
     "0 is no number of sheets from 1 to 1000": ("--charts", "0"),
     "world.sock": (),
 }
@@ -304,14 +358,33 @@ def test_a_drawing_that_cannot_be_written_is_one_clear_line(desk: Desk) -> None:
     assert "cannot be written" in err
 
 
+def test_no_device_is_calibrated_in_an_open_run(desk: Desk) -> None:
+    (desk.folder / "device").mkdir()
+    bench = Bench(desk.folder / "device", [])
+    bench.assign()
+    bench.journal.close()
+    code, _, err = desk.from_files()
+    assert code == 2
+    assert "has run r1 open, which another calibration would end: end it first" in err
+    assert not desk.lens.exists()
+
+
 # On the simulated device
 
 
+HOPPER = ("printed", "printed", "", "", "blank-0", "blank-1", "deck-D")
+"""What lies in the simulated hopper; white sheets have no picture."""
+
+
 @pytest.fixture
-def world(desk: Desk) -> Iterator[Desk]:
-    """Give a desk with a simulated machine, whose hopper holds a chart twice and two white sheets."""
-    sheets = ['[[sheet]]\nid = "c1"\nfront = "chart-0.png"', '[[sheet]]\nid = "c2"\nfront = "chart-1.png"']
-    sheets += ['[[sheet]]\nid = "w1"', '[[sheet]]\nid = "w2"']
+def world(marks_desk: MarksDesk) -> Iterator[MarksDesk]:
+    """Give a desk with a simulated machine, whose hopper holds the sheets of the whole walk."""
+    desk = marks_desk
+    desk.save("printed.png", chart(fairview.SPEC["dpi"]))
+    sheets = [
+        f'[[sheet]]\nid = "{number}"\n' + (f'front = "{name}.png"' if name else "")
+        for number, name in enumerate(HOPPER)
+    ]
     script = 'socket = "world.sock"\nduplex = false\nseed = 3\noperator = "none"\n' + "\n".join(sheets)
     (desk.folder / "WORLD.toml").write_text(script)
     process = subprocess.Popen(
@@ -329,18 +402,21 @@ def world(desk: Desk) -> Iterator[Desk]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the simulated board runs on Linux only")
-def test_the_walk_on_the_simulated_device(world: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", StringIO("\n\n"))
-    code, out, err = world.give("--charts", "2")
+def test_the_walk_on_the_simulated_device(world: MarksDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", StringIO("\n" * 4))
+    code, out, err = world.give("--charts", "2", "--blanks", "2", *world.program)
     assert (code, out.splitlines()[-1]) == (0, "PASSED"), out
     assert err.splitlines() == [
         f"{CHART_WORDS.format(count=2)} Then press Enter.",
         "Lay 2 blank white sheets into the hopper. Then press Enter.",
+        "Lay 2 unmarked ballots into the hopper. Then press Enter.",
+        f"{DECK_WORDS.format(count=1)} Then press Enter.",
     ]
+    assert "Marks: passed (3 pictures)" in out
     assert world.lens.exists()
     with control(world.folder / "world.sock") as hands:
         places = hands.positions()
-        assert sorted(places["not_accepted"]) == ["c1", "c2", "w1", "w2"]
+        assert len(places["not_accepted"]) == len(HOPPER)
     monkeypatch.setattr(sys, "stdin", StringIO("\n"))
     code, _, err = world.give("--only", "white")
     assert code == 2
