@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 
 import numpy as np
@@ -240,14 +240,15 @@ def _corners(style: Style) -> NDArray[np.float64]:
 def _marks(excesses: Sequence[Grey], places: Places, levels: Levels) -> Marks:
     """Return the marks of the targets (sheets x targets); those of one size are measured as one stack."""
     sheets, count = len(excesses), len(places.windows)
-    result = Marks(*(np.zeros((sheets, count), np.float32) for _ in Marks.__slots__))
+    names = [field.name for field in fields(Marks)]
+    table = np.zeros((len(names), sheets, count), np.float32)
     for size in places.sizes:
         members = list(size.members)
         stack = stacked(excesses, [places.windows[i] for i in members], size.width, size.height)
-        together = measure(stack, np.tile(size.room, (sheets, 1)), size.width, size.height, levels)
-        for name in Marks.__slots__:
-            getattr(result, name)[:, members] = getattr(together, name).reshape(sheets, -1)
-    return result
+        together = measure(stack, np.concatenate([size.room] * sheets), size.width, size.height, levels)
+        measured = np.stack([getattr(together, name) for name in names])
+        table[:, :, members] = measured.reshape(len(names), sheets, -1)
+    return Marks(*table)
 
 
 def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, places: Places) -> list[float]:
