@@ -17,7 +17,7 @@ import pytest
 from device.tests.classifier import fairview
 from device.tests.station.bench import Bench
 from device.tests.station.chart_pictures import SHARP, Grey, chart, chart_scan, fallen, lit, white_sheet
-from recount_ballots.scanner import Streak
+from recount_ballots.scanner import ScanSettings, Streak
 from recount_device.calibrate import CHART_WORDS, DECK_WORDS
 from recount_device.calibration_checks import LIMITS_BY_NAME
 from recount_device.calibration_steps import Step, chart_steps, light_step
@@ -151,18 +151,25 @@ def spotted(picture: Grey, x: int, y: int, radius: int, grey: int = 120) -> Grey
     return np.asarray(cv2.circle(picture.copy(), (x, y), radius, (grey,), -1), np.uint8)
 
 
-def whites(spoil: Callable[[Grey], Grey] = lambda p: p, settings: Any = SHARP) -> list[Grey]:
-    return [spoil(white_sheet(settings, seed)) for seed in range(2)]
+@cache
+def clean_white(settings: ScanSettings, seed: int) -> Grey:
+    return white_sheet(settings, seed)
 
 
-LIGHT_FAULTS: dict[str, tuple[list[Grey], set[str], str]] = {
-    "uneven": (whites(lambda p: lit(p, fallen("side", 0.55))), {"evenness"}, "uneven"),
-    "vignette": (whites(lambda p: lit(p, fallen("corners", 0.5))), {"evenness"}, "uneven"),
-    "weak": (whites(lambda p: (p * 0.45).astype(np.uint8)), {"white_darkest"}, "too weak"),
-    "clipped": (whites(lambda p: lit(p, np.full((2, 2), 1.2))), {"white_clipped"}, "too bright"),
-    "dust": (whites(lambda p: spotted(p, 400, 500, 2)), {"glass"}, "clean it"),
-    "hair": (whites(lambda p: spotted(p, 400, 500, 1, 60)), {"glass"}, "clean it"),
-    "streak": (whites(settings=SHARP.but(streaks=(Streak(0.4, 18.0, 1.5),))), {"glass"}, "clean it"),
+def whites(
+    spoil: Callable[[Grey], Grey] = lambda picture: picture, settings: ScanSettings = SHARP
+) -> list[Grey]:
+    return [spoil(clean_white(settings, seed)) for seed in range(2)]
+
+
+LIGHT_FAULTS: dict[str, tuple[Callable[[], list[Grey]], set[str], str]] = {
+    "uneven": (lambda: whites(lambda p: lit(p, fallen("side", 0.55))), {"evenness"}, "uneven"),
+    "vignette": (lambda: whites(lambda p: lit(p, fallen("corners", 0.5))), {"evenness"}, "uneven"),
+    "weak": (lambda: whites(lambda p: (p * 0.45).astype(np.uint8)), {"white_darkest"}, "too weak"),
+    "clipped": (lambda: whites(lambda p: lit(p, np.full((2, 2), 1.2))), {"white_clipped"}, "too bright"),
+    "dust": (lambda: whites(lambda p: spotted(p, 400, 500, 2)), {"glass"}, "clean it"),
+    "hair": (lambda: whites(lambda p: spotted(p, 400, 500, 1, 60)), {"glass"}, "clean it"),
+    "streak": (lambda: whites(settings=SHARP.but(streaks=(Streak(0.4, 18.0, 1.5),))), {"glass"}, "clean it"),
 }
 
 
@@ -175,8 +182,8 @@ def test_two_clean_white_sheets_pass() -> None:
 
 @pytest.mark.parametrize("fault", LIGHT_FAULTS)
 def test_each_fault_of_light_and_glass_fails_by_its_own_figure(fault: str) -> None:
-    pictures, names, told = LIGHT_FAULTS[fault]
-    step, _ = light_step(pictures)
+    take, names, told = LIGHT_FAULTS[fault]
+    step, _ = light_step(take())
     assert failing(step) == names
     assert told in step.advice[0]
 
@@ -189,7 +196,7 @@ def test_specks_on_the_paper_are_no_dirt() -> None:
 
 
 def test_dirt_is_told_with_its_place() -> None:
-    step, _ = light_step(LIGHT_FAULTS["dust"][0])
+    step, _ = light_step(LIGHT_FAULTS["dust"][0]())
     assert step.notes[0].startswith("on the glass: a spot of 1.")
     assert step.notes[0].endswith("at column 400, row 500")
 
@@ -214,6 +221,24 @@ def test_what_are_no_white_sheets_is_told_in_a_sentence(kind: str) -> None:
 # The command
 
 
+@cache
+def chart_png(number: int) -> bytes:
+    return encode_png(chart_scan(SHARP.but(lens=-0.02), number).image)
+
+
+@cache
+def white_png(number: int) -> bytes:
+    return encode_png(whites()[number])
+
+
+@cache
+def ballot_png(seed: int, *keys: str) -> bytes:
+    """Return a ballot as a camera gives it: a little darker, with grain."""
+    sheet = fairview.marked(*keys)
+    grain = np.random.default_rng(seed).integers(10, 19, sheet.shape, np.uint8)
+    return encode_png(np.asarray(cv2.subtract(sheet, grain), np.uint8))
+
+
 class Desk:
     """A technician's folder with a device and pictures of its camera."""
 
@@ -221,13 +246,11 @@ class Desk:
         self.folder = folder
         self.capsys = capsys
         (folder / "DEVICE.toml").write_text(DEVICE)
-        self.charts = [
-            self.save(f"chart-{n}.png", chart_scan(SHARP.but(lens=-0.02), n).image) for n in range(2)
-        ]
-        self.whites = [self.save(f"white-{n}.png", picture) for n, picture in enumerate(whites())]
+        self.charts = [self.save(f"chart-{number}.png", chart_png(number)) for number in range(2)]
+        self.whites = [self.save(f"white-{number}.png", white_png(number)) for number in range(2)]
 
-    def save(self, name: str, picture: Grey) -> str:
-        (self.folder / name).write_bytes(encode_png(picture))
+    def save(self, name: str, png: bytes) -> str:
+        (self.folder / name).write_bytes(png)
         return str(self.folder / name)
 
     def give(self, *words: str) -> tuple[int, str, str]:
@@ -272,7 +295,7 @@ def test_the_answer_for_programs_holds_every_figure(desk: Desk) -> None:
 def test_a_camera_that_fails_keeps_the_lens_that_it_had(desk: Desk) -> None:
     desk.from_files()
     before = desk.lens.read_bytes()
-    desk.charts[1] = desk.save("chart-1.png", smeared(chart_scan(SHARP.but(lens=-0.02), 1).image))
+    desk.charts[1] = desk.save("chart-1.png", encode_png(smeared(chart_scan(SHARP.but(lens=-0.02), 1).image)))
     code, out, _ = desk.from_files()
     assert code == 1
     assert "No lens calibration was kept: the one before stays." in out
@@ -294,14 +317,8 @@ class MarksDesk(Desk):
         (folder / "p.program").write_bytes(fairview.program().to_bytes())
         (folder / "known.csv").write_text("deck-D.png, D\n")
         self.program = ("--program", str(folder / "p.program"), "--known", str(folder / "known.csv"))
-        self.blanks = [self.save(f"blank-{n}.png", grained(fairview.marked(), n)) for n in range(2)]
-        self.deck = [self.save("deck-D.png", grained(fairview.marked("D"), 2))]
-
-
-def grained(sheet: Grey, seed: int) -> Grey:
-    """Return the sheet as a camera gives it: a little darker, with grain."""
-    grain = np.random.default_rng(seed).integers(10, 19, sheet.shape, np.uint8)
-    return np.asarray(cv2.subtract(sheet, grain), np.uint8)
+        self.blanks = [self.save(f"blank-{n}.png", ballot_png(n)) for n in range(2)]
+        self.deck = [self.save("deck-D.png", ballot_png(2, "D"))]
 
 
 @pytest.fixture
@@ -316,10 +333,10 @@ def test_the_marks_are_a_step_of_the_walk(marks_desk: MarksDesk) -> None:
     assert (code, out.splitlines()[-1]) == (0, "PASSED"), out
     assert "Marks: passed (3 pictures)" in out
     assert "2 blank and 1 marked sheets" in out
-    code, out, _ = desk.give(*files, desk.save("deck-D.png", grained(fairview.marked("R"), 2)))
+    code, out, _ = desk.give(*files, desk.save("deck-D.png", ballot_png(2, "R")))
     assert code == 1
     assert "Known sheets are not read as what they are" in out.splitlines()[-1]
-    code, out, _ = desk.give(*files, desk.save("deck-D.png", white_sheet()))
+    code, out, _ = desk.give(*files, desk.save("deck-D.png", white_png(0)))
     assert code == 1
     assert "No blank or no marked sheet of this contest could be read" in out.splitlines()[-1]
 
@@ -380,7 +397,7 @@ HOPPER = ("printed", "printed", "", "", "blank-0", "blank-1", "deck-D")
 def world(marks_desk: MarksDesk) -> Iterator[MarksDesk]:
     """Give a desk with a simulated machine, whose hopper holds the sheets of the whole walk."""
     desk = marks_desk
-    desk.save("printed.png", chart(fairview.SPEC["dpi"]))
+    desk.save("printed.png", encode_png(chart(fairview.SPEC["dpi"])))
     sheets = [
         f'[[sheet]]\nid = "{number}"\n' + (f'front = "{name}.png"' if name else "")
         for number, name in enumerate(HOPPER)
