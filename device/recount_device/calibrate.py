@@ -107,9 +107,6 @@ def run(args: argparse.Namespace) -> int:
 
 # -- where the sheets come from ------------------------------------------------------------------------------
 
-Pictures = Callable[[str, int], Iterator[list[Grey]]]
-"""Gives the pictures of so many sheets, after people were told which to lay in."""
-
 
 @dataclass(frozen=True)
 class Sources:
@@ -122,7 +119,7 @@ class Sources:
 
 def _sources(args: argparse.Namespace, config: Config, stack: ExitStack) -> Sources:
     if args.chart or args.white or args.blank or args.marked:
-        return _from_files(args)
+        return _from_files(args, config)
     feed = stack.enter_context(open_feed(config))
     wanted = (args.only,) if args.only else ("chart", "white", "marks")
     return Sources(
@@ -132,19 +129,32 @@ def _sources(args: argparse.Namespace, config: Config, stack: ExitStack) -> Sour
     )
 
 
-def _from_files(args: argparse.Namespace) -> Sources:
+def _from_files(args: argparse.Namespace, config: Config) -> Sources:
     def marked(marks: Marks) -> Iterator[KnownSheet]:
         refuse_unknown(args.marked, marks.known, args.known)
         return known_files(args.blank, args.marked, marks.known)
 
     def pictures(names: Sequence[str]) -> list[Grey]:
-        return [load_sheet(name)[0] for name in names]
+        fronts = [load_sheet(name)[0] for name in names]
+        for name, front in zip(names, fronts, strict=True):
+            _refuse_other_size(name, front, config)
+        return fronts
 
     return Sources(
         (lambda: pictures(args.chart)) if args.chart else None,
         (lambda: pictures(args.white)) if args.white else None,
         marked if args.blank and args.marked else None,
     )
+
+
+def _refuse_other_size(name: str, picture: Grey, config: Config) -> None:
+    """Raise OperatorError for a picture that this device's camera did not take."""
+    wide, high = config.optics.width, config.optics.height
+    if config.simulator_socket is None and picture.shape != (high, wide):
+        raise OperatorError(
+            f"{name} has {picture.shape[1]} x {picture.shape[0]} pixels, but the camera of {config.name} "
+            f"gives {wide} x {high}: give pictures that it took, without a change"
+        )
 
 
 CHART_WORDS = (

@@ -21,7 +21,7 @@ WIDTH_PX = 960
 _FIELD = 190
 """Width of a field; it is as high as a letter sheet."""
 _FIELD_LEFT = (24, 344, 664)
-_LINE = 22
+_LINE, _GAP = 22, 12
 _WORDS_PX = 112
 """Letters on a line."""
 _LONGER = 8
@@ -31,9 +31,13 @@ _GRID = 9
 def drawing(walk: Walk) -> str:
     """Return the SVG text."""
     lines = [entry for step in walk.steps for entry in _step_lines(step)]
-    told = _wrapped((*([walk.said] if walk.said else []), *(f"Do: {advice}" for advice in walk.advice)))
+    told = [
+        "",
+        *_wrapped((*([walk.said] if walk.said else []), *(f"Do: {advice}" for advice in walk.advice))),
+    ]
     high = round(_FIELD * 22 / 17)
-    fields_top = 110 + _LINE * (len(lines) + len(told)) + 30
+    gaps = len(walk.steps) + 1
+    fields_top = 84 + _LINE * (len(lines) + len(told) - gaps) + _GAP * gaps + 44
     height = fields_top + high + 60
     verdict = "PASSED" if walk.passed else "FAILED"
     size = f'viewBox="0 0 {WIDTH_PX} {height}" width="{WIDTH_PX}" height="{height}"'
@@ -45,10 +49,10 @@ def drawing(walk: Walk) -> str:
         text(24, 36, title, size=20, weight="bold"),
         text(24, 62, walk.when, colour=QUIET),
     ]
-    y = 96.0
+    y = 84.0
     for words, colour, weight in [*lines, *((words, INK, "bold") for words in told)]:
         parts.append(text(24 if weight == "bold" else 44, y, words, colour=colour, weight=weight))
-        y += _LINE
+        y += _LINE if words else _GAP
     parts += _edges(walk.seen.optics, fields_top, high)
     parts += _light(walk, fields_top, high)
     parts += _lens(walk.lens, fields_top, high)
@@ -58,7 +62,7 @@ def drawing(walk: Walk) -> str:
 def _step_lines(step: Step) -> list[tuple[str, str, str]]:
     """Return (words, colour, weight) of each line of a step."""
     head = f"{step.title}: {'passed' if step.passed else 'FAILED'}, {step.pictures} pictures"
-    lines = [(head, INK if step.passed else BAD, "bold")]
+    lines = [("", INK, "normal"), (head, INK if step.passed else BAD, "bold")]
     lines += [(check_line(one).strip(), INK if one.holds else BAD, "normal") for one in step.checks]
     lines += [(words, QUIET, "normal") for words in _wrapped(step.notes)]
     return lines

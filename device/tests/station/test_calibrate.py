@@ -369,6 +369,15 @@ def test_what_cannot_be_is_one_clear_line(desk: Desk, said: str) -> None:
     assert said in err
 
 
+def test_pictures_of_another_camera_are_one_clear_line(desk: Desk) -> None:
+    real = 'feeder = "serial:/dev/x"\ncamera = "picamera2"\npanel = "gpio"\nhost = "tcp://127.0.0.1:1"\n'
+    (desk.folder / "DEVICE.toml").write_text(f'name = "table-3"\nfolder = "device"\n{real}')
+    code, out, err = desk.from_files()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "has 1335 x 1710 pixels, but the camera of table-3 gives 2028 x 3040" in err
+    assert not desk.lens.exists()
+
+
 def test_a_drawing_that_cannot_be_written_is_one_clear_line(desk: Desk) -> None:
     code, _, err = desk.give("--white", *desk.whites, "-o", str(desk.folder / "nowhere" / "out.svg"))
     assert code == 2
