@@ -93,6 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     folder = Path(mkdtemp(prefix="recount-fuzz-"))
     chosen = [target(name) for name in NAMES if not args.only or name in args.only]
+    chosen.sort(key=lambda each: each.inputs * each.max_bytes, reverse=True)  # what takes long begins first
     with ThreadPoolExecutor(2) as pool:
         waiting = [
             pool.submit(fuzz, each, max(100, round(each.inputs * args.share)), folder, args.seed)

@@ -273,7 +273,7 @@ TARGETS = (
     Target(
         "tally messages",
         3_000_000,
-        2_000,
+        1_200,
         _tally_seeds,
         _change_tally,
         _decode_tally,
