@@ -24,8 +24,8 @@ _SHAPE_POWER = 3.0
 """Between an ellipse (2) and a rectangle: fits ovals, stadiums and boxes."""
 _GROUND_TONE = 0.08
 """Ink below this is paper grain."""
-_GROUND_PX, _BROAD_PX = 3, 7
-"""Sides of a spot of ground: wider than a stroke's blurred edge; wider than a pencil's stroke (0.9 mm)."""
+_GROUND_PX, _BROAD_PX = 3, 5
+"""Sides of a spot of ground: wider than a stroke's blurred edge; wider than a pencil's stroke (0.6 mm)."""
 _PARTED_PX = 4
 _EDGES_PX = 3
 """Blurred edges of a stroke, both sides together: they make a dot wider, but are no length."""
