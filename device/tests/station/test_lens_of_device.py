@@ -22,7 +22,7 @@ from recount_device.run import calibrated_lens
 from recount_device.software import software_hash, software_name
 
 LENS = Lens(2028, 3040, 1000.0, 1500.0, -0.02, 0.0, 0.0, 0.0, 0.0)
-BEND = -0.06
+BEND = -0.1
 
 
 def a_config(folder: Path, **optics: int) -> Config:
