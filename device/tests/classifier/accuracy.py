@@ -298,7 +298,7 @@ Drawn are: targets ({shapes}); all tools of `recount_ballots` and pens of any sh
 to 1.6 mm wide; dots and ticks of pens up to 0.8 mm, reaching at most 35 % of the target's width and covering
 less than a fifth of its inside; paper from 205 to 250 and print from 12 to 40 grey levels, printed 80 to
 100 % black; registration errors of 0.15 px (deviation), on one sheet in 25 up to 1.2 px, different at every
-target;
+target; targets so close that the grounds round them, half a target wide, touch;
 blur of 0.45 to 0.95 px; noise of 2 to 14 grey levels; uneven light; JPEG of quality 40 to 90 on one sheet in
 ten. Pictures of one bit are not drawn: a mark that their threshold has removed is not in the picture. Marks
 beside a target also reach into its neighbours. Glare and fluid are bright patches with soft edges, half to
