@@ -193,3 +193,17 @@ def test_a_undervotes_are_ballots_and_what_they_lost_is_votes() -> None:
 
 def test_ballots_excluded_or_before_the_court_lost_nothing() -> None:
     assert votes_lost({"excluded": 3, "challenged": 2}, 3) == Lost(0, 0, 0, 0)
+
+
+def test_no_ballot_is_a_number_of_ballots_and_less_than_none_or_half_a_one_is_not() -> None:
+    check({"D": 0})
+    for wrong in (-1, True, 1.5):
+        with pytest.raises(BadEntry, match="D: a number of ballots is 0 or more"):
+            check({"D": wrong})  # type: ignore[dict-item]
+
+
+def test_an_outcome_that_is_none_is_told_with_all_that_there_are() -> None:
+    with pytest.raises(
+        BadEntry, match="the outcomes are D, R, T, other_write_in, no_vote, overvote, excluded"
+    ):
+        check({"X": 1})
