@@ -380,10 +380,15 @@ def test_a_live_run_on_a_device_that_is_not_armed_is_refused(keyboard: Keyboard)
     keyboard.start()
     keyboard.sign()
     words = ("run", "assign", "101", "--device", "alpha", "--program", str(keyboard.program), *CLERK)
+    assert "nobody has signed the order" in keyboard.refused(*words, "--mode", "live")
+    key = str(keyboard.data / "clerk.key")
+    assert main(["order", "sign", str(keyboard.order), "--key", key, "--name", "Cleo May, clerk"]) == 0
+    keyboard.do("order", "set", str(keyboard.order), *CLERK)
     assert "not passed logic and accuracy" in keyboard.refused(*words, "--mode", "live")
     assert "invalid choice: 'test'" in keyboard.refused(*words, "--mode", "test")
+    kinds = ["order_set", "device_enrolled", "program_added", "order_set"]
     with open_ledger(keyboard.data) as ledger:
-        assert [act.kind for act in ledger.acts()] == ["order_set", "device_enrolled", "program_added"]
+        assert [act.kind for act in ledger.acts()] == kinds
 
 
 def test_a_program_for_another_contest_is_refused_and_not_stored(keyboard: Keyboard) -> None:
