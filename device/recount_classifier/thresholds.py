@@ -72,15 +72,15 @@ class Thresholds:
     Full and partial marks, X and check of real sheets: 0.28 to 1; ticks and touches that people argue about:
     0.05 to 0.24."""
     marked_tone: float = 0.30
-    """Mean darkness of that ink in a mark. Lowest of real marks: 0.52; a pale print's or a stain's: 0.28."""
+    """Mean darkness of that ink in a mark. Lowest of real marks: 0.50; a pale print's or a stain's: 0.28."""
     marked_span: float = 0.36
     """Extent of the mark inside the target, in target widths, that a mark has at least. Lowest of real marks:
-    0.42; dots and ticks of pens up to 0.8 mm: 0.31 at most."""
+    0.41; dots and ticks of pens up to 0.8 mm: 0.31 at most."""
     marked_inside: float = 0.25
     """Share of a mark's ink that lies in its target: a line that only passes, or a smudge, has less."""
     marked_substance: float = 0.70
     """Body (the share of a mark's ink that is left when a pixel is taken off its edges) and tone together: a
-    pen's stroke is broad or dark; a hair is thin, and what is thin looks pale. Lowest of real marks: 0.87; a
+    pen's stroke is broad or dark; a hair is thin, and what is thin looks pale. Lowest of real marks: 0.86; a
     hair: up to 0.60."""
     heavy_cover: float = 0.5
     """A core covered this far is no mark but a hole or a blot if the ground round it is dark too."""
