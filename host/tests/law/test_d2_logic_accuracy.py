@@ -558,7 +558,7 @@ def test_a_device_that_was_never_tested_is_not_armed() -> None:
 def test_a_zero_report_is_of_an_armed_device_without_an_open_live_run() -> None:
     day = Day()
     device = certified(day)
-    body = {"program": PROGRAM, "head_n": 1, "sha256": bytes(32)}
+    body: dict[str, Any] = {"program": PROGRAM, "head_n": 1, "sha256": bytes(32)}
     refused(day, "not armed for this program", ZERO, device=device.id, **body)
     day = Day()
     device = armed(day)

@@ -1,5 +1,7 @@
 """E s. 1: where the votes of a precinct come from, and what is no part of them."""
 
+from typing import Any
+
 from recount_host.law.challenges import CHALLENGED
 from recount_host.law.result import Result, option_names, result_of, scanners_count, valid_outcomes
 from recount_host.rehearsal import Day, a_counted_day, a_hand_count_day, a_reconciled_day
@@ -12,8 +14,9 @@ def test_the_votes_of_an_option_are_those_of_all_four_sources() -> None:
 
 def test_a_party_has_the_name_that_the_order_gives_it() -> None:
     day = Day(options=(("D", "Josiah Bartlett", False), ("R", "Arnold Vinick", False), ("T", "Third", False)))
-    program = {**day.acts[-1].body, "program": bytes(32)}
-    program["options"] = [{**option, "name": option["name"].upper()} for option in program["options"]]
+    written: list[dict[str, Any]] = day.acts[-1].body["options"]
+    options = [{**option, "name": str(option["name"]).upper()} for option in written]
+    program = {**day.acts[-1].body, "program": bytes(32), "options": options}
     other = Day(program=False)
     other.append("program_added", day.acts[-1].by, program)
     names = option_names(other.state())
