@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ COMMANDS = Path(sys.executable).parent
 ANN = "Ann Lee, official, D"
 BOB = "Bob Ray, official, R"
 COORDINATOR = "Cora Day, coordinator, D"
+CLERK_OF_COURT = "Cleo May, clerk of the court"
 
 Answer = TypeVar("Answer")
 
@@ -158,6 +160,7 @@ class Day:
         self.tables: dict[str, Table] = {}
         self.port, self.web_port = free_port(), free_port()
         (folder / "order.toml").write_text(order, encoding="utf-8")
+        self._sign("order", folder / "order.toml", CLERK_OF_COURT)
         self.host = Child(
             (
                 "recount-host", "serve", str(folder / "order.toml"), "--data", str(folder / "host"),
@@ -256,20 +259,54 @@ class Day:
     def sign_program(self) -> None:
         """Let one official of each side sign the contest program."""
         for person in (ANN, BOB):
-            key = self.folder / f"{person.split()[0]}.key"
-            words = ("program", "sign", str(self.program), "--key", str(key), "--name", person)
-            code, _, err = run_host(words)
-            if code != 0:
-                raise DayError(f"recount-host {' '.join(words)}: {err.strip()}")
+            self._sign("program", self.program, person)
 
-    def assign(self, precinct: str, *names: str) -> None:
-        """Give the precinct to devices, in training mode, once the host knows them."""
+    def _sign(self, what: str, path: Path, person: str) -> None:
+        key = self.folder / f"{person.partition(' ')[0]}.key"
+        words = (what, "sign", str(path), "--key", str(key), "--name", person)
+        code, _, err = run_host(words)
+        if code != 0:
+            raise DayError(f"recount-host {' '.join(words)}: {err.strip()}")
+
+    def assign(self, precinct: str, *names: str, mode: str = "training") -> None:
+        """Give the precinct to devices, once the host knows them."""
         for name in names:
             self.enrol(name)
             self.does(
                 "run", "assign", precinct, "--device", name, "--program", str(self.program),
-                "--mode", "training", "--by", COORDINATOR,
+                "--mode", mode, "--by", COORDINATOR,
             )  # fmt: skip
+
+    # Logic and accuracy
+
+    def begin_test(self, name: str, deck: Path) -> None:
+        """Lay the deck in this folder into the device's hopper, and let it be run."""
+        lay_deck(self.tables[name], deck)
+        self.enrol(name)
+        words = ("--device", name, "--program", str(self.program), "--deck", str(deck))
+        self.does("logic-accuracy", "begin", *words, "--by", COORDINATOR)
+
+    def compared(self, name: str, patience_s: float = 150) -> dict[str, Any]:
+        """Return how the device dealt with the deck, once it is through."""
+
+        def done() -> dict[str, Any] | None:
+            self.tables[name].station.check()
+            data = str(self.folder / "host")
+            _, out, _ = run_host(("logic-accuracy", "compare", "--device", name, "--data", data, "--json"))
+            told: dict[str, Any] = json.loads(out)
+            return None if told["hindrances"] else told
+
+        return wait_until(f"{name} is through with its deck", done, patience_s, FOLD_S)
+
+    def arm(self, name: str, papers: Path) -> None:
+        """Let both sides certify a device that passed, print its zero report, and clear its trays."""
+        both = ("--device", name, "--by", ANN, "--by", BOB)
+        self.does("logic-accuracy", "certify", *both, "-o", str(papers / f"certificate-{name}.pdf"))
+        zero = ("zero-report", *both, "-o", str(papers / f"zero-report-{name}.pdf"))
+        data = ("--data", str(self.folder / "host"))
+        wait_until(f"{name} is armed", lambda: run_host((*zero, *data))[0] == 0)
+        for pile in ("counted", "set_aside", "not_accepted"):
+            self.tables[name].control.take_out(pile)
 
     @property
     def host_words(self) -> str:
@@ -349,6 +386,25 @@ class Day:
             for _ in range(2):
                 told = self.does("hand-count", "enter", precinct, pile, *words, "--by", ANN, "--by", BOB)
         return told
+
+
+def lay_deck(table: Table, deck: Path) -> None:
+    """Lay a logic-and-accuracy deck into a device's hopper, in its order, with what its paper does."""
+    sheets = tomllib.loads((deck / "deck.toml").read_text(encoding="utf-8"))["sheet"]
+    for sheet in sheets:
+        if "fault" in sheet:
+            table.control.fault(**sheet["fault"])
+    table.control.load(
+        [
+            {
+                "id": sheet["code"],
+                "front": str((deck / sheet["front"]).absolute()),
+                "turned": sheet.get("turned", False),
+                "length_mm": sheet["length_mm"],
+            }
+            for sheet in sheets
+        ]
+    )
 
 
 def run_host(words: Sequence[str]) -> tuple[int, str, str]:

@@ -72,6 +72,12 @@ def _x(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     return [_shaken(_path((-w, -h), (w, h)), by, rng), _shaken(_path((w, -h), (-w, h)), by, rng)]
 
 
+def _neat_x(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
+    """Draw an X that stays inside the target, as the guide of a deck asks for."""
+    w, h, by = 0.8 * a, 0.9 * b, 0.05 * b + 0.03 * pen
+    return [_shaken(_path((-w, -h), (w, h)), by, rng), _shaken(_path((w, -h), (-w, h)), by, rng)]
+
+
 def _check(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     size = rng.uniform(0.9, 1.6)
     points = _path((-a * 0.7 * size, -b * 0.1), (-a * 0.1, b * 0.9 * size), (a * 1.1 * size, -b * 1.8 * size))
@@ -139,6 +145,7 @@ MARKS: dict[str, Shape] = {
     "partial": _partial,
     "middle": _middle,
     "x": _x,
+    "neat_x": _neat_x,
     "check": _check,
     "neat_check": _neat_check,
     "line": _line,

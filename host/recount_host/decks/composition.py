@@ -16,15 +16,15 @@ from recount_host.law.deck import MARGINAL, WRONG_STYLE
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 PENS = ("black_pen", "blue_pen", "gel_pen", "red_pen")
-KINDS = ("middle", "x", "full")
+KINDS = ("middle", "neat_x", "full")
 """How each option's sheets are marked, in turn. First a narrow mark, so that every option has one: a wide one
 (an X, a filled target) still reads as a mark where the program looks for the target half its width beside
-it."""
+it. Marks stay inside their targets: whether a larger one touches a neighbour would be chance."""
 KIND_WORDS = {
     "full": "filled",
     "partial": "half filled",
     "middle": "the middle filled, both ends left empty",
-    "x": "X",
+    "neat_x": "X that stays inside the target",
     "neat_check": "check mark that stays inside the target",
     "long_axis": "one line of 1 mm along the target",
     "dot": "a small dot in the target",
@@ -186,8 +186,8 @@ def _kinds(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
         tool="pencil",
     )  # fmt: skip
     yield Plan(
-        style, f"{' + '.join(plain)}: {KIND_WORDS['neat_check']}", COUNTED,
-        dict.fromkeys(plain, "neat_check"), plain, tool="blue_pen",
+        style, f"{' + '.join(plain)}: {KIND_WORDS['neat_check']}, with a felt pen", COUNTED,
+        dict.fromkeys(plain, "neat_check"), plain, tool="marker",
     )  # fmt: skip
     *clear, last = plain
     yield Plan(

@@ -64,8 +64,8 @@ class Tested:
     is_testing: bool
     is_armed: bool
     """For this program, by its own records."""
-    ready: bool
-    """Whether it may be given a live run now."""
+    why_not: str
+    """Why it may not be given a live run now, in a sentence; empty where it may."""
     comparison: Comparison | None
     paper_names: tuple[str, ...]
 
@@ -79,17 +79,18 @@ class Tested:
     @property
     def says(self) -> str:
         """How it stands, in a sentence."""
-        if self.ready:
+        if not self.why_not:
             return "Armed, and at zero. It may count."
         if self.is_armed:
-            return "Armed. Print its zero report next."
+            return f"Armed, but {self.why_not}."
         return "Not tested with this program yet." if self.comparison is None else self._of(self.comparison)
 
     def _of(self, comparison: Comparison) -> str:
         if comparison.hindrances:
             return f"The test runs: {'; '.join(comparison.hindrances)}."
         if not comparison.passed:
-            return f"It did not pass: {len(comparison.differences)} sheets differ."
+            number = len(comparison.differences)
+            return f"It did not pass: {number} {'sheet differs' if number == 1 else 'sheets differ'}."
         if self.is_testing:
             return "Every sheet of the deck came out as it must. Certify it next."
         return "Certified. It is armed as soon as it hears of it."
@@ -572,6 +573,6 @@ def _tested(facts: Facts, piece: Workpiece, device: str, program: Program) -> Te
     papers = (f"certificate-{word}.pdf", f"zero-report-{word}.pdf")
     return Tested(
         device, name, open_test(facts.acts, device) is not None, is_armed,
-        ready=why_not_live(facts, device, program.program_hash) == "", comparison=comparison,
+        why_not=why_not_live(facts, device, program.program_hash), comparison=comparison,
         paper_names=tuple(paper for paper in papers if (piece.folder / PAPERS / paper).exists()),
     )  # fmt: skip

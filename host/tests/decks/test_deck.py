@@ -17,6 +17,8 @@ from recount_host.cli import main
 from recount_host.decks.composition import weights
 from recount_host.decks.deck_make import make_deck
 from recount_host.law.deck import classes_of, parse_deck
+from recount_host.programs.building import program_of
+from recount_host.programs.spec import parse_spec
 
 
 def differing(program: Program, see: Callable[[Grey], Grey] = lambda picture: picture) -> list[str]:
@@ -62,6 +64,12 @@ def shifted(option: str, dx: float = 0.0, dy: float = 0.0) -> Callable[[Style], 
 
 def without_writing(style: Style) -> Style:
     return replace(style, write_in_areas=())
+
+
+def another_style_alone() -> Program:
+    """Return a program that lacks the deck's ballot style: another precinct's stands in its place."""
+    text = (FAIRVIEW / "spec.toml").read_text(encoding="utf-8").replace("101", "204")
+    return program_of(parse_spec(text.encode("utf-8")), FAIRVIEW)
 
 
 def without_test_mark(style: Style) -> Style:
@@ -117,6 +125,7 @@ FAULTS = (
     Fault("a target half its width to the left", lambda: changed(shifted("R", -0.5)), "101-002"),
     Fault("a target its height too low", lambda: changed(shifted("I", dy=1.0)), "101-004"),
     Fault("N too high", lambda: changed(votes=2), "101-001"),
+    Fault("the ballot style missing", another_style_alone, "101-001"),
     Fault("no write-in area", lambda: changed(without_writing), "101-011"),
     Fault("no place for the TEST mark", lambda: changed(without_test_mark), "101-001"),
     Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-015"),
