@@ -118,6 +118,9 @@ class Table:
     folder: Path
     world: Child
     station: Child
+    carried_away: frozenset[str] = frozenset()
+    """Sheets of a test deck that people have taken out of the trays. (Were they laid into the simulated
+    operator's hands, the next jam would put them back on the hopper with the jammed sheet.)"""
     _control: WorldClient | None = field(default=None, repr=False)
 
     @property
@@ -133,6 +136,12 @@ class Table:
             return control(self.folder / "world.sock")
         except WorldGone:
             return None
+
+    def piles(self) -> dict[str, list[str]]:
+        """Return the sheets that lie in each tray, the lowest first."""
+        positions = self.control.positions()
+        names = ("counted", "set_aside", "not_accepted")
+        return {name: [s for s in positions[name] if s not in self.carried_away] for name in names}
 
     def panel(self) -> Mapping[str, Any]:
         """Return what the panel shows."""
@@ -305,8 +314,8 @@ class Day:
         zero = ("zero-report", *both, "-o", str(papers / f"zero-report-{name}.pdf"))
         data = ("--data", str(self.folder / "host"))
         wait_until(f"{name} is armed", lambda: run_host((*zero, *data))[0] == 0)
-        for pile in ("counted", "set_aside", "not_accepted"):
-            self.tables[name].control.take_out(pile)
+        table = self.tables[name]
+        table.carried_away |= {sheet for pile in table.piles().values() for sheet in pile}
 
     @property
     def host_words(self) -> str:
@@ -362,11 +371,9 @@ class Day:
 
     def piles(self) -> dict[str, int]:
         """Return how many sheets lie in each tray, over all devices: what people would count."""
-        piles: dict[str, int] = dict.fromkeys(("counted", "set_aside", "not_accepted"), 0)
+        piles: Counter[str] = Counter()
         for table in self.tables.values():
-            positions = table.control.positions()
-            for name in piles:
-                piles[name] += len(positions[name])
+            piles.update({name: len(sheets) for name, sheets in table.piles().items()})
         return piles
 
     def count_piles(self, precinct: str) -> None:

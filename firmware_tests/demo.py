@@ -1,8 +1,10 @@
 """`make demo`: a host and two simulated devices recount one precinct of 120 drawn ballots, people and all.
 
-Every step is the real command; host, worlds and devices are processes of their own. At the end everything is
-held against the deck's truth: any difference makes the exit code 1. With ONCE=1 the demo ends by itself, else
-the live page stays up until Ctrl-C. All files lie in a temporary folder and in `work/`.
+Both sides sign the contest program, a logic-and-accuracy deck goes through each device, and only what passed
+it counts, live; with --training nothing is tested and nothing counts. Every step is the real command; host,
+worlds and devices are processes of their own. At the end everything is held against the deck's truth: any
+difference makes the exit code 1. With ONCE=1 the demo ends by itself, else the live page stays up until
+Ctrl-C. All files lie in a temporary folder and in `work/`.
 """
 
 import argparse
@@ -29,7 +31,6 @@ from firmware_tests.day import (
     toml_table,
 )
 from firmware_tests.deck_truth import (
-    PILES,
     misplaced,
     people_find,
     wrong_figures,
@@ -42,6 +43,7 @@ from recount_ballots.deck import Deck, read_deck
 from recount_ballots.design import Contest
 from recount_ballots.errors import BallotError
 from recount_ballots.render import MM_PER_INCH, picture_name, render_deck
+from recount_classifier.program import read_program
 from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
 from recount_world.errors import WorldGone
@@ -62,6 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; return 0 only when nothing differs from the truth."""
     parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
     parser.add_argument("--once", action="store_true", help="end by itself, as with ONCE=1")
+    parser.add_argument("--training", action="store_true", help="without logic and accuracy, as people train")
     parser.add_argument("--deck", type=Path, default=FAIRVIEW, help="the deck's folder")
     parser.add_argument("--work", type=Path, default=WORK, help="where pictures and statement are kept")
     args = parser.parse_args(arguments)
@@ -69,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(number, _leave)
     folder = Path(tempfile.mkdtemp(prefix="recount-"))
     try:
-        result = _demo(folder, args.deck, args.work, once=args.once)
+        result = _demo(folder, args.deck, args.work, once=args.once, training=args.training)
     except (DayError, BallotError, WorldGone, OSError) as error:
         print(f"\ndemo: {error}\nThe logs are in {folder}", file=sys.stderr)
         return 1
@@ -95,7 +98,7 @@ def say(what: str, words: str) -> None:
     print(f"{what:<14}{words}", flush=True)
 
 
-def _demo(folder: Path, deck_folder: Path, work: Path, *, once: bool) -> int:
+def _demo(folder: Path, deck_folder: Path, work: Path, *, once: bool, training: bool) -> int:
     deck = read_deck(deck_folder)
     pictures = work / deck_folder.name
     drawn = render_deck(deck_folder, pictures, progress=progress_line("drawing ballots"))
@@ -105,7 +108,16 @@ def _demo(folder: Path, deck_folder: Path, work: Path, *, once: bool) -> int:
     with Day(folder, order_of(deck), program) as day:
         day.open_host()
         say("live page", day.page)
-        found = recount(day, deck, pictures, work / f"statement-{deck.precinct}.pdf")
+        for name in DEVICES:
+            day.add_table(name, [], duplex=False, world=MACHINE)
+            words = day.enrol(name)
+            say("people", f"{name} shows the words {words}: both officials compare and enrol it")
+        papers = work / f"forms-{deck.precinct}"
+        papers.mkdir(parents=True, exist_ok=True)
+        found = [] if training else logic_and_accuracy(day, deck, work, papers)
+        if not found:
+            mode = "training" if training else "live"
+            found = recount(day, deck, pictures, work / f"statement-{deck.precinct}.pdf", mode)
         found += verify_evidence(day, work / f"bundle-{deck.precinct}.tar")
         for difference in found:
             say("DIFFERENCE", difference)
@@ -151,22 +163,56 @@ def build_program(folder: Path, deck: Deck) -> Path:
     return program
 
 
-def recount(day: Day, deck: Deck, pictures: Path, statement: Path) -> list[str]:
+def logic_and_accuracy(day: Day, deck: Deck, work: Path, papers: Path) -> list[str]:
+    """Let both sides sign the program, run a deck through each device and arm it; return what differs."""
+    day.sign_program()
+    say("people", f"{ANN} and {BOB} compared the program's proof with the ballot: both signed it")
+    made = make_test_deck(day.program, deck, work)
+    for name in DEVICES:
+        day.begin_test(name, made)
+    begun, found = time.monotonic(), list[str]()
+    for name in DEVICES:
+        told = day.compared(name)
+        found += [f"{name}: {d['code']} ({d['what']}): {d['actual']}" for d in told["differences"]]
+        took = f"after {time.monotonic() - begun:.0f} s"
+        say("test", f"{name} read the deck {'as it must' if told['passed'] else 'WRONG'}, {took}")
+        if told["passed"]:
+            day.arm(name, papers)
+            say("people", f"both sides certified {name}, it stands at zero: armed")
+    return found
+
+
+def make_test_deck(program: Path, deck: Deck, work: Path) -> Path:
+    """Return the folder of the program's logic-and-accuracy deck, made now or by an earlier demo."""
+    spec = deck.ballots.folder / "spec.toml"
+    code = read_program(program.read_bytes()).program_hash.hex()[:8]
+    made = work / f"logic-accuracy-{code}"
+    if not (made / "expected.pdf").exists():
+        shutil.rmtree(made, ignore_errors=True)
+        other = next(style for style in deck.ballots.designs if style != deck.precinct)
+        foreign = deck.ballots.folder / f"blank-{other}-front.png"
+        words = ("deck", "make", str(program), str(made), "--spec", str(spec), "--foreign", str(foreign))
+        status, _, err = run_host(words)
+        if status != 0:
+            raise DayError(f"recount-host {' '.join(words)}: {err.strip()}")
+    say("test", f"the logic-and-accuracy deck, its overlays and guide lie in {made}")
+    return made
+
+
+def recount(day: Day, deck: Deck, pictures: Path, statement: Path, mode: str) -> list[str]:
     """Let people and devices recount the precinct; return every difference from the deck's truth."""
     precinct = deck.precinct
     load(day, deck, pictures)
     stack = sum(len(table.control.positions()["hopper"]) for table in day.tables.values())
     day.count(precinct, "H", stack)
     say("people", f"{ANN} and {BOB} counted the stack, each alone: H is locked")
-    for name in DEVICES:
-        say("people", f"{name} shows the words {day.enrol(name)}: both officials compare and enrol it")
-    day.assign(precinct, *DEVICES)
-    say("people", f"precinct {precinct} is given to {' and '.join(DEVICES)}, mode training")
+    day.assign(precinct, *DEVICES, mode=mode)
+    say("people", f"precinct {precinct} is given to {' and '.join(DEVICES)}, mode {mode}")
     scan(day, deck)
     day.does("finish-scanning", precinct, "--by", COORDINATOR)
     say("people", "scanning is finished; each pile is counted by both, blind")
     day.count_piles(precinct)
-    piles = {name: _piles(table.control.positions()) for name, table in day.tables.items()}
+    piles = {name: table.piles() for name, table in day.tables.items()}
     found = misplaced(deck, piles.values())
 
     told = day.does("reconcile", precinct, "--by", COORDINATOR)
@@ -177,7 +223,7 @@ def recount(day: Day, deck: Deck, pictures: Path, statement: Path) -> list[str]:
     tell_figures(deck, figures)
     found += wrong_figures(deck, list(piles.values()), figures)
     found += wrong_reasons(deck, piles, day.does("notices", precinct)["notices"])
-    found += wrong_returns(deck, returns(day))
+    found += wrong_returns(deck, returns(day, precinct))
     if not all(told["identities"].values()):
         return found  # the law sends the whole precinct to hand count: no statement of the scanners' figures
     return found + print_statement(day, deck, list(piles.values()), statement)
@@ -197,8 +243,11 @@ def load(day: Day, deck: Deck, pictures: Path) -> None:
             }
             for sheet in own
         ]
-        faults = [{"sheet": sheet.id, **sheet.fault} for sheet in own if sheet.fault]
-        day.add_table(name, sheets, faults, duplex=False, world=MACHINE)
+        control = day.tables[name].control
+        control.load(sheets)
+        for sheet in own:
+            if sheet.fault:
+                control.fault(sheet=sheet.id, **sheet.fault)
         say("device", f"{name} is ready with {len(own)} sheets in its hopper")
 
 
@@ -221,14 +270,14 @@ def scan(day: Day, deck: Deck) -> None:
     say("devices", f"both batches are closed after {time.monotonic() - begun:.0f} s")
 
 
-def _piles(positions: Mapping[str, Any]) -> dict[str, list[str]]:
-    return {pile: list(positions[pile]) for pile in PILES}
-
-
-def returns(day: Day) -> list[Sequence[str]]:
-    """Return the reasons of every sheet that was driven back or taken out, from the host's ledger."""
+def returns(day: Day, precinct: str) -> list[Sequence[str]]:
+    """Return the reasons of every sheet of a precinct that was driven back or taken out, from the ledger."""
     with open_ledger(day.folder / "host") as ledger:
-        return [record.body["reasons"] for record in ledger.records() if record.kind == "sheet_returned"]
+        return [
+            record.body["reasons"]
+            for record in ledger.records()
+            if record.kind == "sheet_returned" and record.run.startswith(f"{precinct}-")
+        ]
 
 
 def tell_figures(deck: Deck, figures: Mapping[str, Any]) -> None:
@@ -270,8 +319,8 @@ def print_statement(
     say("statement", str(path))
     concluded = day.does("conclude", precinct, "--by", ANN, "--by", BOB)
     say("people", f"both officials signed: the precinct is {concluded['state']}")
-    told = day.does("forms", precinct, str(path.parent / f"forms-{precinct}"), "--by", ANN)
-    say("forms", f"{path.parent / f'forms-{precinct}'}: {len(told['forms'])} forms beside the statement")
+    day.does("forms", precinct, str(path.parent / f"forms-{precinct}"), "--by", ANN)
+    say("forms", f"{path.parent / f'forms-{precinct}'}: all forms and certificates beside the statement")
     return wrong_statement(deck, printed)
 
 

@@ -79,7 +79,7 @@ def start(deck: Path, tmp_path: Path) -> Iterator[Callable[..., Demo]]:
         yield lambda *words: Demo(deck, tmp_path, Path(temporary), *words)
 
 
-def test_the_demo_prints_a_statement_and_stays_up_until_the_person_ends_it(
+def test_the_demo_tests_its_devices_counts_live_and_stays_up_until_the_person_ends_it(
     start: Callable[..., Demo],
 ) -> None:
     demo = start()
@@ -89,6 +89,10 @@ def test_the_demo_prints_a_statement_and_stays_up_until_the_person_ends_it(
     assert demo.end() == 0, demo.said
     assert "everything is as the deck says" in demo.said
     assert (demo.work / "statement-101.pdf").read_bytes().startswith(b"%PDF")
+    assert "precinct 101 is given to alpha and beta, mode live" in demo.said
+    papers = {path.name for path in (demo.work / "forms-101").iterdir()}
+    for name in ("alpha", "beta"):
+        assert {f"certificate-{name}.pdf", f"zero-report-{name}.pdf"} <= papers
     assert demo.children() == []
     assert list(demo.temporary.iterdir()) == []
 
@@ -98,14 +102,14 @@ def test_a_lie_in_the_deck_is_a_difference_and_exit_code_1(start: Callable[..., 
     assert 'marks = { R = "full" }' in text
     lie = text.replace('marks = { R = "full" }', 'marks = { I = "full" }', 1)  # the truth still says R
     (deck / "deck.toml").write_text(lie)
-    demo = start("--once")
+    demo = start("--once", "--training")
     assert demo.end() == 1, demo.said
     assert "votes for I: the host says 1, the deck 0" in demo.said
     assert "votes for R: the host says 0, the deck 1" in demo.said
 
 
 def test_a_device_that_dies_ends_the_demo_with_its_last_words(start: Callable[..., Demo]) -> None:
-    demo = start("--once")
+    demo = start("--once", "--training")
     demo.read_until("mode training")
     killed = [pid for pid in demo.children() if _is_station(pid)]
     assert len(killed) == 2
@@ -122,7 +126,7 @@ def _is_station(pid: int) -> bool:
 
 def test_a_deck_that_is_not_there_is_one_line(start: Callable[..., Demo], deck: Path) -> None:
     (deck / "deck.toml").unlink()
-    demo = start("--once")
+    demo = start("--once", "--training")
     assert demo.end() == 1
     assert "cannot read" in demo.said
     assert "Traceback" not in demo.said
