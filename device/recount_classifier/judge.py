@@ -266,12 +266,23 @@ def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, place
 
 
 def _encircled(corners: NDArray[np.float64], strokes: Spread, mine: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return for each target whether a stroke that does not touch it reaches past it on all four sides."""
+    """Return for each target whether ink that does not touch it goes round it.
+
+    That is a stroke that reaches past it on all four sides; or two that embrace it from opposite sides, each
+    past it on three: where a circle crosses words on either side, print hides its ink, and parts it.
+    """
     left, top, width, height = (strokes.boxes[:, :, [n]] for n in range(4))
+    right, bottom = left + width, top + height
     x, y, wide, high = corners.T
-    across = (left < x) & (left + width > x + wide)
-    down = (top < y) & (top + height > y + high)
-    return np.asarray((across & down & ~mine).any(axis=1))
+    leftward, rightward = (left < x) & ~mine, (right > x + wide) & ~mine
+    upward, downward = top < y, bottom > y + high
+    across, down = leftward & rightward, upward & downward
+    above, below = across & upward & (bottom > y), across & downward & (top < y + high)
+    before, after = down & leftward & (right > x), down & rightward & (left < x + wide)
+    whole = (across & down).any(axis=1)
+    return np.asarray(
+        whole | (above.any(axis=1) & below.any(axis=1)) | (before.any(axis=1) & after.any(axis=1))
+    )
 
 
 def _boxes(

@@ -10,6 +10,7 @@ import pytest
 
 from device.tests.classifier.accuracy import Findings, judge_sheets, main, table_of
 from device.tests.classifier.positions import DRAWN, KINDS, SHAPES, Supply, compose, make_supply, pale_pen
+from recount_classifier.judge import measure_targets, see_ground
 from recount_classifier.thresholds import Thresholds
 
 SEED = (22, 0)
@@ -101,3 +102,28 @@ def test_marks_stand_on_targets_of_every_shape(supply: Supply):
 def test_the_command_reads_in_processes_and_prints_the_table(capsys: pytest.CaptureFixture[str]):
     assert main(["--positions", "2000", "--processes", "1", "--marks", "12", "--seed", "20"]) == 0
     assert "0 wrong votes, 0 clear marks read as empty" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arcs", "is_encircled"),
+    [
+        ([(0, 360)], True),
+        ([(200, 340), (20, 160)], True),
+        ([(-70, 70), (110, 250)], True),
+        ([(200, 340)], False),
+        ([(20, 160), (200, 250)], False),
+    ],
+)
+def test_a_circle_goes_round_a_target_though_print_parts_it(
+    supply: Supply, arcs: list[tuple[int, int]], is_encircled: bool
+):
+    style = supply.banks[0].blank.style
+    target = style.targets[20]
+    flat = supply.banks[0].blank.image.copy()
+    left, top, _, _ = style.reference_box
+    centre = (round(target.centre[0] - left), round(target.centre[1] - top))
+    axes = (round(target.width * 1.4), round(target.height * 1.4))
+    for start, end in arcs:
+        cv2.ellipse(flat, centre, axes, 0, start, end, color=60, thickness=5)
+    seen = see_ground(flat, 0.0, style, Thresholds())
+    assert measure_targets([seen], style, Thresholds())[0][20].encircled == is_encircled
