@@ -74,7 +74,8 @@ def _of_style(program: Program, style: Style) -> Iterator[Plan]:
     votes = program.vote_for
     # The last ones have the most sheets already: with more of theirs no two counts become equal.
     plain = tuple(printed[-votes:])
-    others = [*_kinds(style.id, plain), *_papers(style.id, plain)]
+    beside = printed[0] if len(printed) > votes else ""
+    others = [*_kinds(style.id, plain, beside), *_papers(style.id, plain)]
     extra = sum(plan.fate == COUNTED for plan in others)
     yield from _every_option(style.id, printed, votes, extra)
     yield from _numbers_of_marks(style.id, printed, votes)
@@ -169,7 +170,8 @@ def _write_ins(style: Style, plain: Sequence[str], write_in: str, votes: int) ->
     )  # fmt: skip
 
 
-def _kinds(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
+def _kinds(style: str, plain: tuple[str, ...], beside: str) -> Iterator[Plan]:
+    """Yield a sheet of each kind of mark; `beside` is a printed option that is not marked, empty if none."""
     yield Plan(
         style, f"{' + '.join(plain)}: {KIND_WORDS['long_axis']}, in pencil", COUNTED,
         dict.fromkeys(plain, "long_axis"), plain, tool="pencil",
@@ -194,10 +196,11 @@ def _kinds(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
         style, f"{last}: {KIND_WORDS['dot']}, neither a mark nor none", SET_ASIDE,
         {**dict.fromkeys(clear, "full"), last: "dot"}, reasons=(MARGINAL,),
     )  # fmt: skip
-    yield Plan(
-        style, f"{last}: {KIND_WORDS['outside']}", SET_ASIDE,
-        {**dict.fromkeys(clear, "full"), last: "outside"}, reasons=(MARGINAL,), tool="blue_pen",
-    )  # fmt: skip
+    if beside:
+        yield Plan(
+            style, f"{' + '.join(plain)}: filled, and an X beside the target of {beside}", SET_ASIDE,
+            {**dict.fromkeys(plain, "full"), beside: "outside"}, reasons=(MARGINAL,), tool="blue_pen",
+        )  # fmt: skip
 
 
 def _papers(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
