@@ -37,6 +37,7 @@ from recount_classifier.raster import (
     solved,
 )
 from recount_classifier.registration import TERMS, Frame, Registration, SheetMap, median, sample, terms_of
+from recount_classifier.strokes import halved_mask
 
 _TILE = 256
 """Side of the pieces that are unwarped by one affine each; the bend inside one is below 0.1 px."""
@@ -65,8 +66,8 @@ class Reference:
     """Where print may lie (255), with its blurred edges."""
     words: Grey
     """Where print other than rules lies (1)."""
-    outlines: Grey
-    """Where a target's outline may lie (255): strokes are followed across it."""
+    outlines: Grey | None
+    """Where a large target's outline may lie (255), at half size: strokes are followed across it."""
     core_print: Grey
     """Where words surely lie (255): their strokes without the edges."""
 
@@ -203,7 +204,7 @@ def reference_of(style: Style) -> Reference:
         explained=explained,
         print_mask=above(explained, 64, 255),
         words=words,
-        outlines=outlines * np.uint8(255),
+        outlines=halved_mask(outlines) * np.uint8(255) if outlines.any() else None,
         core_print=both(above(eroded(ink, ones(2, 2)), 150, 255), words * np.uint8(255)),
     )
 

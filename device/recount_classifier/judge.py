@@ -206,11 +206,16 @@ def _targets(
     marks = _marks([one.excess for one in seen], places, _levels(limits))
     in_targets = strokes.in_zones[:, :, :count]
     mine = in_targets >= _TOUCH_PX
-    owners = mine.sum(axis=2)[:, :, None]
-    totals = (strokes.ink[:, :, None] * mine).sum(axis=1)
-    inside = np.where(totals > 0, (in_targets * mine).sum(axis=1) / np.maximum(totals, 1), 1.0)
-    shared = (mine & (owners > 1)).any(axis=1)
-    crowded_mm2 = (strokes.in_zones[:, :, count:] * (owners == 0)).sum(axis=1) * MM2
+    sheet, stroke, target = mine.nonzero()
+    owners = np.count_nonzero(mine, axis=2)
+    ink, in_target, is_shared = (
+        np.bincount(sheet * count + target, weights, len(seen) * count).reshape(-1, count)
+        for weights in (strokes.ink[sheet, stroke], in_targets[mine], owners[sheet, stroke] > 1)
+    )
+    inside = np.where(ink > 0, in_target / np.maximum(ink, 1), 1.0)
+    shared = is_shared > 0
+    loose = (owners == 0).astype(np.float64)
+    crowded_mm2 = (loose[:, None] @ strokes.in_zones[:, :, count:])[:, 0] * MM2
     encircled = _encircled(corners, strokes, mine)
     spots = marks.spot_px / (width * height)
     outlines = _outlines([one.present for one in seen], places)
@@ -244,7 +249,7 @@ def _marks(excesses: Sequence[Grey], places: Places, levels: Levels) -> Marks:
     table = np.zeros((len(names), sheets, count), np.float32)
     for size in places.sizes:
         members = list(size.members)
-        stack = stacked(excesses, [places.windows[i] for i in members], size.width, size.height)
+        stack = stacked(excesses, size.windows)
         together = measure(stack, np.concatenate([size.room] * sheets), size.width, size.height, levels)
         measured = np.stack([getattr(together, name) for name in names])
         table[:, :, members] = measured.reshape(len(names), sheets, -1)
@@ -271,9 +276,12 @@ def _encircled(corners: NDArray[np.float64], strokes: Spread, mine: NDArray[np.b
     That is a stroke that reaches past it on all four sides; or two that embrace it from opposite sides, each
     past it on three: where a circle crosses words on either side, print hides its ink, and parts it.
     """
-    left, top, width, height = (strokes.boxes[:, :, [n]] for n in range(4))
-    right, bottom = left + width, top + height
     x, y, wide, high = corners.T
+    width, height = strokes.boxes[:, :, 2], strokes.boxes[:, :, 3]
+    reaching = np.flatnonzero(((width > wide.min()) | (height > high.min())).any(axis=0))
+    mine = mine[:, reaching]
+    left, top, width, height = (strokes.boxes[:, reaching, n, None] for n in range(4))
+    right, bottom = left + width, top + height
     leftward, rightward = (left < x) & ~mine, (right > x + wide) & ~mine
     upward, downward = top < y, bottom > y + high
     across, down = leftward & rightward, upward & downward
@@ -331,8 +339,7 @@ def _outlines(grounds: Sequence[Grey], places: Places) -> NDArray[np.float32]:
     measured = np.ones((len(grounds), len(places.windows), 2), np.float32)
     for size in places.sizes:
         members = list(size.members)
-        stack = stacked(grounds, [places.windows[i] for i in members], size.width, size.height)
-        measured[:, members] = measure_outlines(stack, size.outlines)
+        measured[:, members] = measure_outlines(stacked(grounds, size.inner), size.outlines)
     return against_usual(measured)
 
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import both, closed, column_sums, components, eroded, ones, row_sums
+from recount_classifier.raster import both, closed, column_sums, eroded, looked_up, ones, parts, row_sums
 
 Stack = NDArray[np.uint8]
 Values = NDArray[np.float32]
@@ -24,6 +24,8 @@ _SHAPE_POWER = 3.0
 """Between an ellipse (2) and a rectangle: fits ovals, stadiums and boxes."""
 _GROUND_TONE = 0.08
 """Ink below this is paper grain."""
+_DEPTH = np.maximum(np.arange(256, dtype=np.float32) - np.float32(_GROUND_TONE * 255), 0)
+"""Each grey of excess without that grain."""
 _GROUND_PX, _BROAD_PX = 3, 5
 """Sides of a spot of ground: wider than a stroke's blurred edge; wider than a pencil's stroke (0.6 mm)."""
 _PARTED_PX = 4
@@ -128,9 +130,7 @@ def measure(excess: Stack, room: Values, target_width: float, target_height: flo
     if len(toned) == 0:
         return marks
     flat = flat[toned]
-    depth = flat.astype(np.float32)
-    depth -= np.float32(_GROUND_TONE * 255)
-    np.maximum(depth, 0, out=depth)
+    depth = looked_up(flat, _DEPTH)
     marks.core[toned], marks.ring[toned], marks.halo[toned] = (depth @ zones.masks.T / room[toned] / 255).T
     inked = flat > levels.ink
     is_inside = inked & zones.inside.ravel()
@@ -142,11 +142,11 @@ def measure(excess: Stack, room: Values, target_width: float, target_height: flo
     marks.cover[some] = row_sums((inked & core).view(np.uint8)) / room[some, 0]
     darkest = _darkest_ground(flat.reshape(-1, zones.height, zones.width), inked, zones, levels)
     marks.ground[some] = darkest / np.float32(255)
-    rising = flat > (darkest + levels.ink)[:, None]
-    standing = flat * (rising & core)
-    pixels = np.count_nonzero(standing, axis=1)
+    rising = flat > np.minimum(darkest + levels.ink, 255).astype(np.uint8)[:, None]
+    standing = (rising & core).view(np.uint8)
+    pixels = row_sums(standing)
     marks.relief[some] = pixels / room[some, 0]
-    marks.tone[some] = row_sums(standing) / np.maximum(pixels, 1) / 255
+    marks.tone[some] = row_sums(flat * standing) / np.maximum(pixels, 1) / 255
     shaded = np.flatnonzero(darkest)
     both_ways = np.concatenate([inked, rising[shaded]])
     spot, span, body = _spots(both_ways, zones, target_width)
@@ -182,33 +182,32 @@ def _spots(inked: NDArray[np.bool_], zones: Zones, target_width: float) -> tuple
     spot, span, body = (np.zeros(len(inked), np.float32) for _ in range(3))
     # The windows' inner parts lie beside each other in one picture, parted so that nothing joins across.
     rows, columns = zones.inner
-    masks = _parted(_windows(inked & zones.inside.ravel(), zones)[:, rows, columns])
-    whole = _parted(_windows(inked, zones)[:, _grown(rows), _grown(columns)])
+    windows = inked.reshape(-1, zones.height, zones.width)
+    inner = windows[:, rows, columns]
+    masks = _parted(inner & zones.inside[rows, columns])
+    whole = _parted(windows[:, _grown(rows), _grown(columns)])
     pitch = masks.shape[1] // len(inked)
     thick = eroded(whole, ones(3, 3)).reshape(len(whole), len(inked), -1)[1:-1, :, 1:-1]
     thick = both(np.ascontiguousarray(thick).reshape(masks.shape), masks)
     body[:] = _pixels(thick, pitch) / np.maximum(_pixels(masks, pitch), 1)
     # Gaps that the printed outline tears into a stroke are bridged.
-    labels, stats = components(closed(masks, ones(5, 5)))
-    owners = stats[1:, 0] // pitch
+    found = parts(closed(masks, ones(5, 5)))
+    owners = found.boxes[1:, 0] // pitch
+    pixels, labels = found.pixels(found.rows * masks.shape[1] + found.columns), found.each(found.labels)
     areas, in_core = (
-        np.bincount(labels[part > 0], minlength=len(stats))[1:].astype(np.float32)
-        for part in (masks, _parted(_windows(inked & zones.core.ravel(), zones)[:, rows, columns]))
+        np.bincount(labels, weights=mask.ravel()[pixels])[1:].astype(np.float32)
+        for mask in (masks, _parted(inner & zones.core[rows, columns]))
     )
     np.maximum.at(spot, owners, areas)
     most = np.zeros_like(spot)
     np.maximum.at(most, owners, in_core)
     main = (in_core > 0) & (in_core == most[owners])
-    extents = np.hypot(*np.maximum(stats[1:, 2:4] - _EDGES_PX, 0).T) / target_width
+    extents = np.hypot(*np.maximum(found.boxes[1:, 2:] - _EDGES_PX, 0).T) / target_width
     np.maximum.at(span, owners[main], extents[main].astype(np.float32))
     return spot, span, body
 
 
-def _windows(flat: NDArray[np.bool_], zones: Zones) -> Stack:
-    return flat.reshape(-1, zones.height, zones.width).view(np.uint8)
-
-
-def _parted(windows: Stack) -> Stack:
+def _parted(windows: Stack | NDArray[np.bool_]) -> Stack:
     """Return the windows beside each other in one picture, with empty ground round each."""
     count, height, width = windows.shape
     parted = np.zeros((height + 2 * _PARTED_PX, count, width + 2 * _PARTED_PX), np.uint8)

@@ -33,10 +33,9 @@ _PALEST_PRINT = 0.7
 class Outlines:
     """The printed outlines of n targets of one size, as the blank has them."""
 
-    inner: tuple[slice, slice]
-    """The rows and columns of a window that outlines lie in; these are the pixels below."""
     weights: Values
-    """n x pixels: what each pixel of outline on a sheet is multiplied with, so that the blank's own is 1."""
+    """n x pixels of the windows' inner parts (`Zones.inner`): what each pixel of outline on a sheet is
+    multiplied with, so that the blank's own is 1."""
     sectors: Values
     """Pixels x sectors: 1 where a pixel lies in a sector."""
     known: NDArray[np.bool_]
@@ -57,7 +56,7 @@ def outlines_of(ink: Stack, darkest: Stack, target_width: float, target_height: 
     known = pixels >= _FEWEST_PX
     share = 1 / np.maximum(pixels, 1) @ sectors.T
     weights = printed * share / np.maximum(darkest[:, *zones.inner].reshape(len(ink), -1), 1)
-    return Outlines(zones.inner, weights.astype(np.float32), sectors, known)
+    return Outlines(weights.astype(np.float32), sectors, known)
 
 
 def _sectors_of(zones: Zones, target_width: float, target_height: float) -> Values:
@@ -70,11 +69,12 @@ def _sectors_of(zones: Zones, target_width: float, target_height: float) -> Valu
 def measure_outlines(darkest: Stack, outlines: Outlines) -> Values:
     """Return of each target the palest and the middle sector (sheets x n x 2), 1 for the blank's ink.
 
-    `darkest` is the darkest ink round each pixel, so that a little misplacement does not matter: the stack of
-    the n targets of a sheet, or several such stacks one after the other. Targets without any outline have 1.
+    `darkest` is the darkest ink round each pixel, so that a little misplacement does not matter: the inner
+    parts of the n targets' windows on a sheet, or several such stacks one after the other. Targets without
+    any outline have 1.
     """
     count = len(outlines.known)
-    ink = darkest[:, *outlines.inner].reshape(len(darkest) // count, count, -1) * outlines.weights
+    ink = darkest.reshape(len(darkest) // count, count, -1) * outlines.weights
     # Sectors without outline stand last, as infinitely dark.
     shares = np.sort(np.where(outlines.known, ink @ outlines.sectors, np.float32(np.inf)), axis=2)
     many = np.count_nonzero(outlines.known, axis=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from recount_classifier.ground import GRAIN_PX, reference_of
@@ -15,7 +15,7 @@ from recount_classifier.lines import Room, room_of
 from recount_classifier.marks import open_pixels, window_of, zones_of
 from recount_classifier.outlines import Outlines, outlines_of
 from recount_classifier.program import Style
-from recount_classifier.raster import Grey, above, averaged, both, dilated, not_above, ones
+from recount_classifier.raster import Grey, above, averaged, bordered, both, dilated, not_above, ones
 from recount_classifier.strokes import halved_mask
 
 Window = tuple[slice, slice]
@@ -36,12 +36,34 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Windows:
+    """The windows round targets of one size."""
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    """Where each begins on the ground."""
+    width: int
+    height: int
+    margin: int
+    """How far at most they reach over the ground's edges; 0 when none does."""
+
+    def part(self, inner: Window) -> Windows:
+        """Return that part of each window, whose slices have a start and a stop."""
+        rows, columns = inner
+        wide, high = columns.stop - columns.start, rows.stop - rows.start
+        return Windows(self.rows + rows.start, self.columns + columns.start, wide, high, self.margin)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Size:
     """The targets of one size, which are measured as one stack."""
 
     width: float
     height: float
     members: tuple[int, ...]
+    windows: Windows
+    inner: Windows
+    """The parts of the windows that outlines lie in."""
     room: NDArray[np.float32]
     """For each member, how much of core, ring and halo print leaves open (`open_pixels`)."""
     paper: NDArray[np.intp]
@@ -107,7 +129,7 @@ def places_of(style: Style) -> Places:
     )
 
 
-def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
+def _sizes(style: Style, every: list[Place]) -> tuple[Size, ...]:
     members: dict[tuple[float, float], list[int]] = {}
     for index, target in enumerate(style.targets):
         members.setdefault((target.width, target.height), []).append(index)
@@ -116,14 +138,16 @@ def _sizes(style: Style, windows: list[Place]) -> tuple[Size, ...]:
     darkest = dilated(ink, PRINT_SLACK)
     sizes: list[Size] = []
     for (width, height), indices in members.items():
-        places = [windows[i] for i in indices]
+        places = [every[i] for i in indices]
+        windows = _windows_of(places, width, height)
         open_ground, print_ground, darkest_ground = (
-            stacked([ground], places, width, height) for ground in (free, ink, darkest)
+            stacked([ground], windows) for ground in (free, ink, darkest)
         )
         room = open_pixels(open_ground, width, height)
         outlines = outlines_of(print_ground, darkest_ground, width, height)
         paper = _paper_under(places, reference_of(style).ink.shape)
-        sizes.append(Size(width, height, tuple(indices), room, paper, outlines))
+        inner = windows.part(zones_of(width, height).inner)
+        sizes.append(Size(width, height, tuple(indices), windows, inner, room, paper, outlines))
     return tuple(sizes)
 
 
@@ -146,17 +170,28 @@ def _paper_under(places: Sequence[Place], shape: tuple[int, ...]) -> NDArray[np.
     return found.reshape(len(outer), -1)
 
 
-def stacked(
-    grounds: Sequence[Grey], windows: Sequence[Place], target_width: float, target_height: float
-) -> Grey3:
-    """Return the windows of targets of one size, those of the first ground first, as one stack.
+def _windows_of(places: Sequence[Place], target_width: float, target_height: float) -> Windows:
+    """Return the windows of targets of one size."""
+    wide, high = window_of(target_width, target_height)
+    rows = np.array([place.outer[0].start - place.inner[0].start for place in places])
+    columns = np.array([place.outer[1].start - place.inner[1].start for place in places])
+    is_cut = any(place.inner != (slice(0, high), slice(0, wide)) for place in places)
+    return Windows(rows, columns, wide, high, max(wide, high) if is_cut else 0)
+
+
+def stacked(grounds: Sequence[Grey], windows: Windows) -> Grey3:
+    """Return these windows of each ground, those of the first ground first, as one stack.
 
     What lies off the ground is 0.
     """
-    wide, high = window_of(target_width, target_height)
-    stack = np.zeros((len(grounds) * len(windows), high, wide), np.uint8)
-    for part, (ground, place) in zip(stack, product(grounds, windows), strict=True):
-        part[place.inner] = ground[place.outer]
+    count, margin = len(windows.rows), windows.margin
+    stack = np.empty((len(grounds) * count, windows.height, windows.width), np.uint8)
+    for number, ground in enumerate(grounds):
+        around = bordered(ground, margin) if margin else ground
+        everywhere = sliding_window_view(around, (windows.height, windows.width))
+        stack[number * count : (number + 1) * count] = everywhere[
+            windows.rows + margin, windows.columns + margin
+        ]
     return stack
 
 

@@ -6,7 +6,8 @@ rounds to the nearest byte, so that builds with other vector instructions differ
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass
+from typing import TypeVar, cast
 
 import cv2
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 Grey = NDArray[np.uint8]
 Float = NDArray[np.float32]
+Number = TypeVar("Number", bound=np.number)
 
 
 def ones(width: int, height: int) -> Grey:
@@ -69,6 +71,11 @@ def above(picture: Grey, level: int, value: int = 1) -> Grey:
 def not_above(picture: Grey, level: int, value: int = 1) -> Grey:
     """Return `value` where the picture is not above the level, 0 elsewhere."""
     return cast("Grey", cv2.threshold(picture, level, value, cv2.THRESH_BINARY_INV)[1])
+
+
+def looked_up(picture: Grey, table: Float) -> Float:
+    """Return for each pixel what the table has for its grey."""
+    return cast("Float", cv2.LUT(picture, table))
 
 
 def darkened(picture: Grey, amount: int) -> Grey:
@@ -163,6 +170,56 @@ def components(mask: Grey) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     # Measured with OpenCV 5: twice as fast as its default algorithm, with the same parts.
     _, labels, stats, _ = cv2.connectedComponentsWithStatsWithAlgorithm(mask, 8, cv2.CV_32S, cv2.CCL_BBDT)
     return cast("NDArray[np.int32]", labels), cast("NDArray[np.int32]", stats)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """The 8-connected parts of a mask, as runs: pixels set side by side in one row. Part 0 is the ground."""
+
+    labels: NDArray[np.int32]
+    """The part of each run; runs stand row by row, from left to right."""
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    """Where each run begins."""
+    lengths: NDArray[np.intp]
+    boxes: NDArray[np.intp]
+    """Left, top, width and height of each part."""
+
+    def each(self, of_runs: NDArray[Number]) -> NDArray[Number]:
+        """Return for each pixel what its run has."""
+        return np.repeat(of_runs, self.lengths)
+
+    def pixels(self, starts: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Return the index of each pixel, as the runs begin at these."""
+        before = self.lengths.cumsum() - self.lengths
+        return self.each(starts - before) + np.arange(self.lengths.sum())
+
+
+def parts(mask: Grey) -> Parts:
+    """Return the parts of a mask. Several times as fast as `components`, which looks at every pixel again."""
+    # With a column of ground on both sides, a run ends where its row does.
+    bordered = cast("Grey", cv2.copyMakeBorder(mask, 0, 0, 1, 1, cv2.BORDER_CONSTANT, value=0))
+    count, found = cv2.connectedComponentsWithAlgorithm(bordered, 8, cv2.CV_32S, cv2.CCL_BBDT)
+    is_set = bordered.ravel() > 0
+    changes = np.flatnonzero(is_set[1:] != is_set[:-1]) + 1
+    starts, lengths = changes[::2], changes[1::2] - changes[::2]
+    labels = cast("NDArray[np.int32]", found).ravel()[starts]
+    rows, columns = np.divmod(starts, bordered.shape[1])
+    columns -= 1
+    boxes = np.zeros((count, 4), np.intp)
+    left, top, right, bottom = np.full(count, mask.shape[1]), *np.zeros((3, count), np.intp)
+    np.minimum.at(left, labels, columns)
+    np.maximum.at(right, labels, columns + lengths)
+    # Of several runs of a part the last that is written stays.
+    top[labels[::-1]] = rows[::-1]
+    bottom[labels] = rows + 1
+    boxes[1:] = np.stack([left, top, right - left, bottom - top], axis=1)[1:]
+    return Parts(labels, rows, columns, lengths, boxes)
+
+
+def bordered(picture: Grey, width: int) -> Grey:
+    """Return the picture with a border of 0 round it."""
+    return cast("Grey", cv2.copyMakeBorder(picture, width, width, width, width, cv2.BORDER_CONSTANT, value=0))
 
 
 def corner_energy(picture: Grey, sigma: float, block: int) -> Float:

@@ -9,11 +9,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import Grey, above, both, components, dilated, either, ones, resized, row_sums
+from recount_classifier.raster import Grey, above, added, both, dilated, either, ones, parts, row_sums
 
-_BRIDGE = ones(5, 5)
-"""Gaps of four pixels, as print tears into a stroke, do not part it."""
-_OUTLINE_BRIDGE = ones(9, 9)
+_BRIDGE_PAIRS = 1
+"""Pixels of half size that ink reaches each way: gaps of four pixels, as print tears into a stroke, do not
+part it."""
+_OUTLINE_BRIDGE_PAIRS = 2
 """Across a target's outline, where ink cannot be told from print, gaps of eight pixels do not."""
 
 Counts = NDArray[np.float64]
@@ -32,7 +33,7 @@ class Strokes:
     """The stroke that each pixel belongs to."""
     ink: NDArray[np.float64]
     """Ink pixels of the full picture under each pixel: 0 to 4."""
-    boxes: NDArray[np.int32]
+    boxes: NDArray[np.intp]
     """Left, top, width and height of each stroke, in pixels of half size."""
 
     def totals(self) -> Counts:
@@ -60,27 +61,44 @@ def _summed(index: NDArray[np.integer], weights: Counts, length: int) -> Counts:
     return np.bincount(index, weights=weights, minlength=length).astype(np.float64, copy=False)
 
 
-def find_strokes(excess: Grey, ink_level: int, outlines: Grey) -> Strokes:
-    """Return the strokes of the excess ink above `ink_level`, followed across the targets' outlines."""
+def find_strokes(excess: Grey, ink_level: int, outlines: Grey | None) -> Strokes:
+    """Return the strokes of the excess ink above `ink_level`, followed across the targets' outlines.
+
+    `outlines` is of half size, 255 where an outline may lie.
+    """
     height, width = excess.shape
     rows, columns = height // 2, width // 2
-    inked = above(excess[: rows * 2, : columns * 2], ink_level, 252)
-    pairs = _pairs_near(row_sums(inked) > 0)
+    inked = above(excess[: rows * 2, : columns * 2], ink_level)
+    upper, both_rows = inked[::2], added(inked[::2], inked[1::2])
+    pairs = _near(row_sums(both_rows) > 0)
     if len(pairs) == 0:
         nothing = np.zeros(0, np.intp)
-        return Strokes(1, nothing, nothing.astype(np.int32), np.zeros(0), np.zeros((1, 4), np.int32))
-    near = (2 * pairs[:, None] + _BOTH).ravel()
-    inked, outlines = inked[near], outlines[near, : columns * 2]
-    across = both(dilated(inked, _OUTLINE_BRIDGE), outlines)
-    joined = either(dilated(inked, _BRIDGE), across)[::2, ::2]
-    labels, stats = components(np.ascontiguousarray(joined))
-    found = np.flatnonzero(labels)
-    row, column = np.divmod(found, columns)
-    # Means of four bytes of 0 or 252 are exact multiples of 63.
-    amount = resized(inked, columns, len(pairs)).ravel()[found] / 63.0
-    boxes = stats[:, :4]
+        return Strokes(1, nothing, nothing.astype(np.int32), np.zeros(0), np.zeros((1, 4), np.intp))
+    upper, both_rows = upper[pairs], both_rows[pairs]
+    joined = _bridged(upper, both_rows, _BRIDGE_PAIRS)
+    if outlines is not None:
+        joined = either(joined, both(_bridged(upper, both_rows, _OUTLINE_BRIDGE_PAIRS), outlines[pairs]))
+    found = parts(joined)
+    places = found.pixels(found.rows * columns + found.columns)
+    pixels = found.pixels(pairs[found.rows] * columns + found.columns)
+    ink = both_rows.ravel()
+    amount = (ink[2 * places] + ink[2 * places + 1]).astype(np.float64)
+    boxes = found.boxes
     boxes[:, 1] = pairs[boxes[:, 1]]
-    return Strokes(len(stats), pairs[row] * columns + column, labels.ravel()[found], amount, boxes)
+    return Strokes(len(boxes), pixels, found.each(found.labels), amount, boxes)
+
+
+def _bridged(upper: Grey, both_rows: Grey, reach: int) -> Grey:
+    """Return where ink lies within 2 x `reach` pixels of each half-size pixel's upper left one.
+
+    `upper` are the upper rows of the pairs; `both_rows` is not 0 where either row of a pair has ink.
+    """
+    tall = both_rows.copy()
+    for step in range(1, reach + 1):
+        np.maximum(tall[step:], both_rows[:-step], out=tall[step:])
+        below = upper if step == reach else both_rows
+        np.maximum(tall[:-step], below[step:], out=tall[:-step])
+    return np.ascontiguousarray(dilated(tall, ones(4 * reach + 1, 1))[:, ::2])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,13 +145,11 @@ def spread(
 
 _NEAR_PAIRS = ones(7, 1)
 """Bridges reach four rows, two pairs: with one more, strokes of parted rows stay apart."""
-_BOTH = np.arange(2)
 
 
-def _pairs_near(inked: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _near(inked: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Return the pairs of rows that bear ink or lie near one that does; most rows of a contest do not."""
-    pairs = inked[::2] | inked[1::2]
-    return np.flatnonzero(dilated(pairs.view(np.uint8)[None], _NEAR_PAIRS))
+    return np.flatnonzero(dilated(inked.view(np.uint8)[None], _NEAR_PAIRS))
 
 
 def halved_mask(mask: NDArray[Pixel]) -> NDArray[Pixel]:

@@ -129,8 +129,10 @@ def _stray_mm2(seen: Seen, sheet: Sheet, limits: Thresholds) -> list[float]:
     strokes, count = seen.strokes, len(sheet.style.targets)
     in_targets = strokes.by_zone(places_of(sheet.style).targets, count)
     loose = (in_targets.max(axis=1) < _TOUCH_PX) & (strokes.totals() * MM2 >= limits.speck_mm2)
-    in_cells = strokes.by_zone(sheet.cells, count)[loose]
-    return (in_cells.sum(axis=0) * MM2).tolist()
+    astray = loose[strokes.labels]
+    cells = sheet.cells.ravel()[strokes.pixels[astray]]
+    in_cells = np.bincount(cells, weights=strokes.ink[astray], minlength=count + 1)[1:]
+    return (in_cells * MM2).tolist()
 
 
 def judge_sheets(supply: Supply, seeds: Sequence[tuple[int, ...]], limits: Thresholds) -> Findings:
