@@ -315,7 +315,8 @@ TABLE = (
     Row("red ink", votes("full", "red_pen"), 59),
     Row("gel pen", votes("full", "gel_pen"), 59),
     Row("pencil", votes("full", "pencil"), 59),
-    Row("light pencil", votes("full", "light_pencil"), 40),
+    # As pale as another side's mark that shows through: people look at most of them (`marked_tone`).
+    Row("light pencil", votes("full", "light_pencil"), 20),
     Row("nothing marked", nothing_marked, never=True, reasons=frozenset({"undervote"})),
     Row("two marks", overvoted, never=True, reasons=frozenset({"overvote"})),
     Row("a dot beside a full mark", beside_a_full_mark("dot")),
