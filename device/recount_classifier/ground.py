@@ -164,12 +164,13 @@ def ink_of(flat: Grey, envelope: Grey, usual: NDArray[np.float32], black: float)
         envelope = np.maximum(envelope, floor)
     height, width = flat.shape
     paper = resized(envelope, width, height, cv2.INTER_LINEAR)
-    depth = less(paper, flat)
+    ink = less(paper, flat)
     blackest = round(max(0.0, black))
-    span = darkened(paper, blackest)
+    # In place: a ground's pictures would not fit the core's cache.
+    span = darkened(paper, blackest, into=paper)
     if darkest <= blackest:
         span = at_least(span, 1)
-    return cast("Grey", cv2.divide(depth, span, scale=255.0))
+    return cast("Grey", cv2.divide(ink, span, dst=ink, scale=255.0))
 
 
 def black_of(flat: Grey) -> float:

@@ -262,7 +262,7 @@ def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, place
     paper = usual.ravel()
     steps = np.zeros(len(places.windows))
     for size in places.sizes:
-        under = difference[size.paper]
+        under = difference.take(size.paper, mode="clip")
         low, high = under.min(axis=1), under.max(axis=1)
         # The usual paper is a plane: its mean over a window is that of two opposite corners.
         contrast = (paper[size.paper[:, 0]] + paper[size.paper[:, -1]]) / 2 - black

@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_classifier.raster import Float, Grey, above, added, dilated, not_above, ones, transposed
+from recount_classifier.raster import Grey, above, added, column_sums, dilated, not_above, ones, transposed
 
 _LINE_LEVEL = 18
 """Excess ink (of 255) at which a pixel may belong to a line: streaks are often pale."""
@@ -54,14 +54,14 @@ class Lines:
 class Room:
     """How many pixels of each strip of the ground are free of print, for lines down and across."""
 
-    down: Float
-    across: Float
+    down: Grey
+    across: Grey
 
 
 def room_of(print_mask: Grey) -> Room:
     """Return the room for lines on a ground with this print."""
     free = not_above(print_mask, 0)
-    return Room(_strips_down(free).astype(np.float32), _strips_across(free).astype(np.float32))
+    return Room(_strips_down(free), _strips_across(free))
 
 
 def find_lines(excess: Grey, room: Room, slope: float, least_cover: float, darkest_across: int) -> Lines:
@@ -113,7 +113,7 @@ def _strips_across(mask: Grey) -> Grey:
     return _strips_down(transposed(mask))
 
 
-def _along(strips: Grey, room: Float, slope: float, least_cover: float) -> tuple[Line, ...]:
+def _along(strips: Grey, room: Grey, slope: float, least_cover: float) -> tuple[Line, ...]:
     """Return the lines of that slope that are dark in `least_cover` of the room they have."""
     count, width = strips.shape
     least_room = _LEAST_ROOM * _STRIP_PX * count
@@ -122,14 +122,14 @@ def _along(strips: Grey, room: Float, slope: float, least_cover: float) -> tuple
         return ()
     # A hair's wobble inside a strip is allowed: the darkest of each spot and its neighbours stands for it.
     wide = np.minimum(dilated(strips, _WOBBLE), room)
-    if float(wide.max(axis=1).sum()) <= least_cover * least_room:
+    if int(wide.max(axis=1).sum()) <= least_cover * least_room:
         return ()
     shifts = np.round(slope * (np.arange(count) - (count - 1) / 2) * _STRIP_PX).astype(np.intp)
     if shifts.any():
         places = np.clip(np.arange(width) + shifts[:, None], 0, width - 1)
         places += np.arange(0, count * width, width)[:, None]
         wide, room = wide.ravel()[places], room.ravel()[places]
-    lit, free = wide.sum(axis=0), room.sum(axis=0)
+    lit, free = column_sums(wide), column_sums(room).astype(np.float32)
     columns = np.flatnonzero((lit > least_cover * free) & (free > least_room))
     if len(columns) == 0:
         return ()

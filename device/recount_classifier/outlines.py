@@ -40,6 +40,10 @@ class Outlines:
     """Pixels x sectors: 1 where a pixel lies in a sector."""
     known: NDArray[np.bool_]
     """n x sectors: whether the sector has any outline."""
+    is_printed: NDArray[np.bool_]
+    """Whether a target has any outline."""
+    middle: NDArray[np.intp]
+    """2 x n: the two middle ones of a target's sectors that have outline, from the palest; often the same."""
 
 
 def outlines_of(ink: Stack, darkest: Stack, target_width: float, target_height: float) -> Outlines:
@@ -56,7 +60,9 @@ def outlines_of(ink: Stack, darkest: Stack, target_width: float, target_height: 
     known = pixels >= _FEWEST_PX
     share = 1 / np.maximum(pixels, 1) @ sectors.T
     weights = printed * share / np.maximum(darkest[:, *zones.inner].reshape(len(ink), -1), 1)
-    return Outlines(weights.astype(np.float32), sectors, known)
+    many = np.count_nonzero(known, axis=1)
+    middle = np.stack([np.maximum(many - 1, 0) // 2, np.minimum(many // 2, _SECTORS - 1)])
+    return Outlines(weights.astype(np.float32), sectors, known, many > 0, middle)
 
 
 def _sectors_of(zones: Zones, target_width: float, target_height: float) -> Values:
@@ -77,12 +83,11 @@ def measure_outlines(darkest: Stack, outlines: Outlines) -> Values:
     ink = darkest.reshape(len(darkest) // count, count, -1) * outlines.weights
     # Sectors without outline stand last, as infinitely dark.
     shares = np.sort(np.where(outlines.known, ink @ outlines.sectors, np.float32(np.inf)), axis=2)
-    many = np.count_nonzero(outlines.known, axis=1)
-    targets = np.arange(count)
-    low = shares[:, targets, np.maximum(many - 1, 0) // 2]
-    high = shares[:, targets, np.minimum(many // 2, _SECTORS - 1)]
-    measured = np.stack([shares[:, :, 0], (low + high) / 2], axis=2)
-    return np.where(many[:, None] > 0, measured, np.float32(1.0))
+    targets, (low, high) = np.arange(count), outlines.middle
+    middle = (shares[:, targets, low] + shares[:, targets, high]) / 2
+    return np.where(
+        outlines.is_printed[:, None], np.stack([shares[:, :, 0], middle], axis=2), np.float32(1.0)
+    )
 
 
 def against_usual(measured: Values) -> Values:

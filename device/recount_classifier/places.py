@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from recount_classifier.ground import GRAIN_PX, reference_of
@@ -184,15 +183,17 @@ def stacked(grounds: Sequence[Grey], windows: Windows) -> Grey3:
 
     What lies off the ground is 0.
     """
-    count, margin = len(windows.rows), windows.margin
-    stack = np.empty((len(grounds) * count, windows.height, windows.width), np.uint8)
-    for number, ground in enumerate(grounds):
-        around = bordered(ground, margin) if margin else ground
-        everywhere = sliding_window_view(around, (windows.height, windows.width))
-        stack[number * count : (number + 1) * count] = everywhere[
-            windows.rows + margin, windows.columns + margin
-        ]
-    return stack
+    height, width, margin = windows.height, windows.width, windows.margin
+    rows, columns = windows.rows + margin, windows.columns + margin
+    stacks: list[Grey3] = []
+    for ground in grounds:
+        around = bordered(ground, margin) if margin else np.ascontiguousarray(ground)
+        pitch = around.shape[1]
+        # Each row of a window is taken as one item: twice as fast as pixel by pixel.
+        shape = (around.shape[0] - height + 1, pitch - width + 1, height)
+        items = np.ndarray(shape, f"V{width}", around, strides=(pitch, 1, pitch))
+        stacks.append(items[rows, columns].view(np.uint8).reshape(-1, height, width))
+    return stacks[0] if len(stacks) == 1 else np.concatenate(stacks)
 
 
 def _place(style: Style, index: int, shape: tuple[int, int]) -> Place:

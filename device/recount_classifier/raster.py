@@ -78,9 +78,9 @@ def looked_up(picture: Grey, table: Float) -> Float:
     return cast("Float", cv2.LUT(picture, table))
 
 
-def darkened(picture: Grey, amount: int) -> Grey:
-    """Return the picture less `amount`, not below 0."""
-    return cast("Grey", cv2.subtract(picture, np.full(1, amount, np.uint8)))
+def darkened(picture: Grey, amount: int, into: Grey | None = None) -> Grey:
+    """Return the picture less `amount`, not below 0; written `into` a picture where one is given."""
+    return cast("Grey", cv2.subtract(picture, np.full(1, amount, np.uint8), dst=into))
 
 
 def less(picture: Grey, other: Grey) -> Grey:

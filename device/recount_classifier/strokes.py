@@ -80,7 +80,8 @@ def find_strokes(excess: Grey, ink_level: int, outlines: Grey | None) -> Strokes
         joined = either(joined, both(_bridged(upper, both_rows, _OUTLINE_BRIDGE_PAIRS), outlines[pairs]))
     found = parts(joined)
     places = found.pixels(found.rows * columns + found.columns)
-    pixels = found.pixels(pairs[found.rows] * columns + found.columns)
+    moved = pairs - np.arange(len(pairs))
+    pixels = places + found.each(moved[found.rows] * columns) if moved[-1] else places
     ink = both_rows.ravel()
     amount = (ink[2 * places] + ink[2 * places + 1]).astype(np.float64)
     boxes = found.boxes

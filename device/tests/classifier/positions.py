@@ -364,13 +364,13 @@ class Noise:
     brighter: Grey
     darker: Grey
 
-    def on(self, flat: Grey, rng: Chance) -> Grey:
-        """Return the ground under a part of it, anywhere in it."""
+    def lay_on(self, flat: Grey, rng: Chance) -> None:
+        """Lay a part of it over the ground, in place: any part."""
         height, width = flat.shape
         y, x = (int(rng.integers(room)) for room in np.subtract(self.darker.shape, flat.shape))
         part = (slice(y, y + height), slice(x, x + width))
-        brightened = cv2.add(flat, self.brighter[part])
-        return np.asarray(cv2.subtract(brightened, self.darker[part], dst=brightened), np.uint8)
+        cv2.add(flat, self.brighter[part], dst=flat)
+        cv2.subtract(flat, self.darker[part], dst=flat)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -441,8 +441,8 @@ def scanned(
 ) -> Sheet:
     """Return the sheet as a scanner sees it; `depths` are those of the targets' wide marks, else 0."""
     white, black = rng.uniform(205, 250), rng.uniform(12, 40)
-    toned = np.asarray(cv2.convertScaleAbs(flat, alpha=(white - black) / 255, beta=black), np.uint8)
-    flat = supply.noises[int(rng.integers(len(supply.noises)))].on(toned, rng)
+    flat = np.asarray(cv2.convertScaleAbs(flat, alpha=(white - black) / 255, beta=black), np.uint8)
+    supply.noises[int(rng.integers(len(supply.noises)))].lay_on(flat, rng)
     if rng.random() < _COMPRESSED:
         flat = _compressed(flat, int(rng.integers(40, 91)))
     clear = depths / 255 * (white - black) / white >= CLEAR_SHARE
@@ -480,9 +480,12 @@ def _lay(flat: Grey, pixels: Grey, left: int, top: int) -> None:
     if left < 0 or top < 0:
         pixels = pixels[max(0, -top) :, max(0, -left) :]
         left, top = max(0, left), max(0, top)
-    region = flat[top : top + pixels.shape[0], left : left + pixels.shape[1]]
-    if region.size:
-        cv2.min(region, pixels[: region.shape[0], : region.shape[1]], dst=region)
+    height, width = pixels.shape
+    region = flat[top : top + height, left : left + width]
+    if region.shape != pixels.shape:
+        pixels = pixels[: region.shape[0], : region.shape[1]]
+    if pixels.size:
+        cv2.min(region, pixels, dst=region)
 
 
 def _lay_over(flat: Grey, left_over: Grey, x: int, y: int) -> None:
