@@ -134,11 +134,10 @@ def measure(excess: Stack, room: Values, target_width: float, target_height: flo
     depth = looked_up(flat, _DEPTH)
     marks.core[toned], marks.ring[toned], marks.halo[toned] = (depth @ zones.masks.T / room[toned] / 255).T
     inked = flat > levels.ink
-    is_inside = inked & zones.inside.ravel()
-    having = np.flatnonzero(is_inside.any(axis=1))
+    having = np.flatnonzero((inked & zones.inside.ravel()).any(axis=1))
     if len(having) == 0:
         return marks
-    some, flat, inked, is_inside = toned[having], flat[having], inked[having], is_inside[having]
+    some, flat, inked = toned[having], flat[having], inked[having]
     core = zones.core.ravel()
     marks.cover[some] = row_sums((inked & core).view(np.uint8)) / room[some, 0]
     darkest = _darkest_ground(flat.reshape(-1, zones.height, zones.width), inked, zones, levels)

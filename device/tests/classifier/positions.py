@@ -351,6 +351,7 @@ _DIRT: dict[str, Callable[[Shape, Chance], Mark]] = {
 # -- sheets --------------------------------------------------------------------------------------------------
 
 _NOISES = 12
+_SHARES_UP_TO = np.cumsum([shape.share for shape in SHAPES]) / sum(shape.share for shape in SHAPES)
 _COMPRESSED = 0.1
 """Share of the sheets that were kept as JPEG."""
 _LIGHT = 12.0
@@ -419,8 +420,7 @@ def _noise(height: int, width: int, rng: Chance) -> Noise:
 
 def compose(supply: Supply, rng: Chance) -> Sheet:
     """Return one sheet with its marks, as a scanner sees it."""
-    shares = np.array([bank.blank.shape.share for bank in supply.banks])
-    bank = supply.banks[int(rng.choice(len(shares), p=shares / shares.sum()))]
+    bank = supply.banks[int(_SHARES_UP_TO.searchsorted(rng.random(), side="right"))]
     blank = bank.blank
     flat = bank.prints[int(rng.integers(len(bank.prints)))].copy()
     kinds, depths = put_marks(flat, bank, rng, _BORNE)
