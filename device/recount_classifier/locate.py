@@ -358,9 +358,10 @@ def locate(
 
 
 def _unless_two(pages: Sequence[Page], program: Program, evidence: Evidence) -> Evidence | Refusal:
-    """Return the evidence, or that its other side bears the contest as well."""
+    """Return the evidence, or that print lies in two places or the other side bears the contest too."""
     others = [page for index, page in enumerate(pages) if index != evidence.side_index]
-    if any(_bears_it(page, program) for page in others):
+    overlapped = evidence.gates["elsewhere"] >= program.thresholds.elsewhere_anchors
+    if overlapped or any(_bears_it(page, program) for page in others):
         return _refused("two_sheets", evidence.gates)
     return evidence
 
@@ -445,6 +446,7 @@ def _measure(page: Page, placement: Placement, program: Program) -> Evidence | R
         return _refused("distorted", gates)
     first, second = refined
     gates["anchors_2"] = second_place[0].share
+    gates["elsewhere"] = float(max(placement.coarse.elsewhere, second_place[0].elsewhere))
     gates["scale"] = first.sheet_map.scale
     reasons = prove(style, program, first.votes, first.fit, gates)
     if reasons:

@@ -68,9 +68,7 @@ REASONS: dict[str, Reason] = {
         RETURNED, "The print is too pale in the picture: check the lamp and feed the sheet again."
     ),
     "streak": Reason(RETURNED, "A streak runs through a target: clean the glass and feed the sheet again."),
-    "two_sheets": Reason(
-        RETURNED, "Both sides bear the contest: two sheets lie on each other; separate them."
-    ),
+    "two_sheets": Reason(RETURNED, "Two sheets lie on each other: separate them and feed each by itself."),
     "same_image": Reason(RETURNED, "The camera gave the same picture twice: feed the sheet again."),
 }
 

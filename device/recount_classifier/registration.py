@@ -48,6 +48,12 @@ _LEAST_WEIGHT = 1e-3
 """Votes that weigh less together move nothing."""
 
 
+_SURE_MATCH = 0.7
+"""Correlation from which an anchor is surely found, wherever that is."""
+_FAR_OFF = 3.0
+"""In 1/16 pixels, 6 mm: no stretch or fold moves print so far."""
+
+
 @dataclass(frozen=True, slots=True)
 class Coarse:
     """A whole-page placement: `matrix` takes the blank's pixels to the picture's."""
@@ -56,6 +62,8 @@ class Coarse:
     agreeing: int
     anchors: int
     match: float
+    elsewhere: int
+    """Of the anchors that do not agree, how many put the page into one other place: two sheets do."""
 
     @property
     def share(self) -> float:
@@ -197,7 +205,15 @@ def _consensus(reference: Points, found: Points, scores: Points, anchors: int) -
     if int(again.sum()) > int(inliers.sum()):
         matrix[:2] = _fit_affine(reference[again], found[again], scores[again])
         inliers = again
-    return Coarse(matrix, int(inliers.sum()), anchors, median(scores[inliers]))
+    placed = reference @ matrix[:2, :2].T + matrix[:2, 2]
+    missed = (found - placed)[~inliers & (scores >= _SURE_MATCH)]
+    return Coarse(matrix, int(inliers.sum()), anchors, median(scores[inliers]), _of_one_mind(missed))
+
+
+def _of_one_mind(missed: Points) -> int:
+    """Return how many of the anchors that lie off by `missed` lie off, far, by the same."""
+    far = _complex(missed[_lengths(missed) > _FAR_OFF])
+    return int((np.abs(far[:, None] - far) < 1.6).sum(axis=1).max(initial=0))
 
 
 @lru_cache(maxsize=64)

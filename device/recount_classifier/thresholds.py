@@ -20,6 +20,9 @@ class Thresholds:
     # -- finding the page --
     anchor_share: float = 0.4
     """Of the page's anchors, the share that must agree on one place."""
+    elsewhere_anchors: float = 3
+    """Anchors that agree on one other place, from which two sheets lie on each other: drawn ones had 4 to 6,
+    other drawn sheets 2 at most (writing over some), 647 real readings none."""
     anchor_match: float = 0.40
     """Median correlation of the agreeing anchors."""
     scale_tolerance: float = 0.08

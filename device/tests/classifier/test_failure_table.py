@@ -259,6 +259,16 @@ def two_sheets(page: Page) -> None:
     page.image[edge - 2 : edge + 1] = np.minimum(page.image[edge - 2 : edge + 1], 150)
 
 
+def a_sheet_over_a_sheet(page: Page) -> None:
+    """Lay another marked ballot over the lower part of the sheet, a little off: its contest is whole."""
+    page.mark(page.choice)
+    other = fresh_page((int(page.rng.integers(1 << 31)),))
+    other.mark(other.choice)
+    shift = int(page.rng.integers(60, 130))
+    edge = int(page.contest.box.top) + shift - 20
+    page.image[edge:] = np.roll(other.image, shift, axis=0)[edge:]
+
+
 def blank_paper(page: Page) -> None:
     page.image[:] = 255
 
@@ -356,6 +366,10 @@ TABLE = (
     Row("a pale watermark", watermarked(225), 50),
     Row("a watermark", watermarked(205)),
     Row("two sheets overlapped", two_sheets, never=True),
+    Row(
+        "a sheet over a sheet, its contest whole", a_sheet_over_a_sheet, never=True,
+        reasons=frozenset({"two_sheets"}) | REFUSED,
+    ),
     Row("blank paper", blank_paper, never=True, reasons=REFUSED),
     Row("another document", handwritten_letter, never=True, reasons=REFUSED),
     Row("a mirror image", scanned(mirror=True), never=True, reasons=REFUSED),
