@@ -1,11 +1,14 @@
 """Fixtures every test folder may use; and with RECOUNT_NO_SKIPS=1 nothing is skipped unnoticed."""
 
+import ctypes
 import os
-from collections.abc import Generator
+import shutil
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
+from playwright.sync_api import Browser, sync_playwright
 
 from recount_world.board_process import interpreter
 from recount_world.errors import BoardError
@@ -31,6 +34,30 @@ def micropython() -> str:
         return interpreter()
     except BoardError as error:
         pytest.skip(str(error))
+
+
+BROWSER_ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-dev-shm-usage",
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return the machine's Chromium, or skip."""
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium, or name one in CHROMIUM")
+    try:
+        ctypes.CDLL("libatomic.so.1")
+    except OSError:
+        pytest.skip("the browser's driver needs a library that is missing: apt-get install libatomic1")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_ARGUMENTS)
+        yield browser
+        browser.close()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,21 +1,17 @@
 """From a blank ballot to an armed device in a real browser, on the whole host with a simulated device."""
 
-import ctypes
-import os
-import shutil
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
 from firmware_tests.day import Day, toml_lines, toml_table, wait_until
 from firmware_tests.demo import FAIRVIEW
 
 pytestmark = pytest.mark.timeout(240)
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 LONGEST_MS = 60_000
 MOST_INTERACTIONS = 40
 COUNCIL = "Town Council"
@@ -88,20 +84,12 @@ class Person:
 
 
 @pytest.fixture
-def page() -> Iterator[Page]:
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on this machine: apt-get install chromium, or name one in CHROMIUM")
-    try:
-        ctypes.CDLL("libatomic.so.1")
-    except OSError:
-        pytest.skip("the browser's driver needs a library that is missing: apt-get install libatomic1")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        page = browser.new_page(viewport={"width": 1280, "height": 1000})
-        page.set_default_timeout(LONGEST_MS)
-        yield page
-        browser.close()
+def page(browser: Browser) -> Iterator[Page]:
+    """Return an empty page of the browser."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1000})
+    page.set_default_timeout(LONGEST_MS)
+    yield page
+    page.close()
 
 
 def test_a_clerk_gets_from_a_blank_ballot_to_an_armed_device_in_few_steps(page: Page, tmp_path: Path) -> None:

@@ -22,14 +22,6 @@ LOOKING_AWAY = guarded(replace(Thresholds(), shade=1.0, marked_tone=0.0, marked_
 ASKING_WHY = {"marginal_ground", "marginal_mark", "marginal_passing"}
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
-
-
 @pytest.fixture(scope="module")
 def supply() -> Supply:
     return make_supply(marks_of_kind=20, prints=8, seed=SEED)

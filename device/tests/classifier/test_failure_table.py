@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-import cv2
 import numpy as np
 import pytest
 
@@ -39,14 +38,6 @@ PAGES = 6
 TABLE_PAGES = 60
 
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
 
 
 @dataclass(frozen=True)

@@ -27,14 +27,6 @@ _NEAR_PX = 400
 pytestmark = pytest.mark.timeout(600)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a target lies in a picture: its middle and its size there."""

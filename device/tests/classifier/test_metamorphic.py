@@ -44,14 +44,6 @@ many = settings(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
-
-
 # -- changes that mean nothing -------------------------------------------------------------------------------
 
 

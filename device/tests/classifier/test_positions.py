@@ -24,14 +24,6 @@ ON_MARKS = tuple(
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
-
-
 @pytest.fixture(scope="module")
 def supply() -> Supply:
     return make_supply(marks_of_kind=30, prints=25, seed=SEED)

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import cv2
 import pytest
 
 from device.tests.classifier.real_ballots import DRAWN, FILLED, Read, figures, read_set
@@ -11,14 +10,6 @@ LETTER_BLANK = "006"
 
 # Some 600 readings stand behind the first test of each fixture.
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread():
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-import cv2
 import numpy as np
 import pytest
 
@@ -24,14 +22,6 @@ from recount_classifier.reading import read_sheet
 
 SHEETS = int(os.environ.get("RECOUNT_SHEETS", "1"))
 """Of each case; more are read now and then by hand."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = cv2.getNumThreads()
-    cv2.setNumThreads(1)
-    yield
-    cv2.setNumThreads(threads)
 
 
 @cache

@@ -1,14 +1,11 @@
 """The pages in a real browser: alive without a reload, no complaints, honest when the host is gone."""
 
-import ctypes
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
 from recount_host.links.tcp_link import listen
 from recount_host.rehearsal import TWELVE_SHEETS, Day
@@ -16,23 +13,7 @@ from recount_host.web.server import PageServer
 
 from .site import PicturedDevice, Site
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 LONGEST_MS = 20_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium on this machine: apt-get install chromium, or name one in CHROMIUM")
-    try:
-        ctypes.CDLL("libatomic.so.1")
-    except OSError:
-        pytest.skip("the browser's driver needs a library that is missing: apt-get install libatomic1")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
-        yield browser
-        browser.close()
 
 
 class Shown:
