@@ -9,6 +9,7 @@ import ast
 import itertools
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -163,15 +164,13 @@ NOT_TRIED = 3
 
 def _ended(child: int) -> int | None:
     """Return the exit code of this process, None where it had to be stopped."""
-    deadline = time.monotonic() + ENDLESS_S
-    while time.monotonic() < deadline:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.003)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return None
+    handle = os.pidfd_open(child)
+    ended, _, _ = select.select([handle], [], [], ENDLESS_S)
+    os.close(handle)
+    if not ended:
+        os.kill(child, signal.SIGKILL)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status) if ended else None
 
 
 def _is_of_a_class(mutant: Mutant) -> bool:
