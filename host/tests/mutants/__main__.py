@@ -1,41 +1,42 @@
 """`make mutants`: change the law wrongly in thousands of small ways, and see that a test notices each.
 
 It goes on where it was stopped (.cache/mutants): what was noticed is not tried again as long as its module
-is the same, what was not noticed is tried again when a test has changed. At the end every mutant that no
-test notices must stand in docs/mutants.md with the reason why it is not wrong.
+is the same; what was not is tried again on the tests that are new or were changed. At the end every mutant
+that no test notices must stand in docs/mutants.md with the reason why it is not wrong.
 """
 
 import argparse
+import gc
 import json
 import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from host.tests.mutants.changes import Mutant, mutants
+from host.tests.mutants.fresh import SURVIVED, Fresh
 from host.tests.mutants.judged import judged
+from host.tests.mutants.processes import in_a_fork
 from host.tests.mutants.trying import (
-    ENDLESS,
-    KILLED,
     LAW,
     REPOSITORY,
-    SURVIVED,
-    TESTS,
     Collected,
+    Reach,
     Reached,
-    in_a_fork,
+    so_many,
     tests_for,
     verdict_on,
     with_collected,
 )
 
 CACHE = REPOSITORY / ".cache" / "mutants"
-NO_TEST, UNTRIED = "no test", "untried"
-"""The verdict on a mutant whose lines no quick test reaches; and on one that was not tried yet."""
+NO_TEST, UNTRIED, SO_FAR = "no test", "untried", "not noticed so far"
+"""The verdict on a mutant whose lines no quick test reaches; on one that was not tried yet; on one that was
+tried on some tests only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,94 +49,177 @@ class Limits:
     processes: int
 
 
-def _hash(*paths: Path) -> str:
-    return sha256(b"".join(path.read_bytes() for path in sorted(paths))).hexdigest()[:16]
+def _hash(*parts: bytes) -> str:
+    return sha256(b"".join(parts)).hexdigest()[:16]
+
+
+def _marks(tests: Iterable[str]) -> dict[str, str]:
+    """Return what stands for each of these tests as long as its file is the same."""
+    files: dict[str, bytes] = {}
+    for test in tests:
+        file = test.partition("::")[0]
+        if file not in files:
+            files[file] = (REPOSITORY / file).read_bytes()
+    return {test: _hash(files[test.partition("::")[0]], test.encode())[:10] for test in tests}
 
 
 class Results:
     """What is known of each mutant, kept in a file that is only ever added to."""
 
-    def __init__(self, tests: str) -> None:
-        self.tests = tests
+    def __init__(self) -> None:
         self.path = CACHE / "results.jsonl"
-        self.known: dict[tuple[str, str], tuple[str, str]] = {}
-        """(mutant, hash of its module) -> (verdict, hash of the tests)."""
+        self.verdicts: dict[tuple[str, str], str] = {}
+        """(mutant, hash of its module) -> killed or endless."""
+        self.blind: dict[tuple[str, str], set[str]] = {}
+        """(mutant, hash of its module) -> marks of the tests that do not notice it."""
         self.noticed: dict[str, Counter[str]] = {}
         """Module -> how many of its mutants each test noticed first."""
         if self.path.exists():
             for line in self.path.read_text(encoding="utf-8").splitlines():
-                name, module, verdict, tried, test = json.loads(line)
-                self._keep(name, module, verdict, tried, test)
+                self._keep(*json.loads(line))
 
-    def _keep(self, name: str, module: str, verdict: str, tried: str, test: str) -> None:
-        self.known[name, module] = verdict, tried
+    def _keep(self, name: str, module: str, verdict: str, test: str, blind: Sequence[str]) -> None:
+        if verdict == SURVIVED:
+            self.blind.setdefault((name, module), set()).update(blind)
+            return
+        self.verdicts[name, module] = verdict
         if test:
             self.noticed.setdefault(name.partition(":")[0], Counter())[test] += 1
 
-    def of(self, mutant: Mutant, module: str) -> str | None:
-        """Return the verdict on a mutant, None where it has to be tried."""
-        verdict, tried = self.known.get((mutant.name, module), ("", ""))
-        return verdict if verdict in (KILLED, ENDLESS) or tried == self.tests else None
+    def of(self, mutant: Mutant, module: str, marks: Collection[str]) -> str:
+        """Return the verdict on a mutant that the tests with these marks can notice."""
+        key = mutant.name, module
+        if key in self.verdicts:
+            return self.verdicts[key]
+        if not marks:
+            return NO_TEST
+        blind = self.blind.get(key, set())
+        return SURVIVED if blind.issuperset(marks) else SO_FAR if blind else UNTRIED
 
-    def add(self, mutant: Mutant, module: str, verdict: str, test: str = "") -> None:
-        """Write down a verdict, and which test noticed the mutant."""
-        self._keep(mutant.name, module, verdict, self.tests, test)
-        line = json.dumps([mutant.name, module, verdict, self.tests, test])
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+    def add(self, mutant: Mutant, module: str, verdict: str, test: str, tried: Sequence[str]) -> None:
+        """Write down a verdict, which test noticed the mutant, and the marks of those it was tried on."""
+        blind = list(tried) if verdict == SURVIVED else []
+        self._keep(mutant.name, module, verdict, test, blind)
+        line = json.dumps([mutant.name, module, verdict, test, blind]) + "\n"
+        with self.path.open("ab", buffering=0) as file:  # whole lines, whoever else writes
+            file.write(line.encode())
 
 
-def _reached(collected: Collected, key: str) -> Reached:
+def _reached(collected: Collected, marks: Mapping[str, str]) -> Reached:
+    """Return which tests reach which lines: known from before for the same test of the same law."""
     path = CACHE / "reached.json"
+    law = _hash(*(file.read_bytes() for file in sorted(LAW.glob("*.py"))))
+    kept: dict[str, Reach] = {}
     if path.exists():
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        if kept["key"] == key:
-            lines = {name: {int(n): t for n, t in own.items()} for name, own in kept["lines"].items()}
-            return Reached(kept["seconds"], lines)
-    print("which tests reach which lines: about two minutes", flush=True)
-    found = json.loads(in_a_fork(lambda: json.dumps(asdict(collected.reached())).encode()))
-    path.write_text(json.dumps({"key": key, **found}), encoding="utf-8")
-    return _reached(collected, key)
+        known = json.loads(path.read_text(encoding="utf-8"))
+        if known["law"] == law:
+            kept = {mark: Reach(**reach) for mark, reach in known["tests"].items() if mark in marks.values()}
+    new = [test for test, mark in marks.items() if mark not in kept]
+    if new:
+        print(f"which lines {len(new)} tests reach", flush=True)
+        found = json.loads(
+            in_a_fork(lambda: json.dumps({t: asdict(r) for t, r in collected.reached(new).items()}).encode())
+        )
+        kept |= {marks[test]: Reach(**reach) for test, reach in found.items()}
+        tests = {mark: asdict(reach) for mark, reach in kept.items()}
+        path.write_text(json.dumps({"law": law, "tests": tests}), encoding="utf-8")
+    reached = Reached()
+    for test, mark in marks.items():
+        reached.add(test, kept[mark])
+    return reached
 
 
-def _try(
-    work: Sequence[tuple[Mutant, str]],
-    collected: Collected,
-    reached: Reached,
-    results: Results,
-    limits: Limits,
-) -> None:
-    for mutant, module in work:
-        if time.monotonic() > limits.until:
-            return
-        noticed_before = results.noticed.get(mutant.module, Counter())
-        names = tests_for(mutant, reached, noticed_before, limits.each_s)
-        results.add(mutant, module, *(verdict_on(mutant, collected, names) if names else (NO_TEST, "")))
+class Tries:
+    """Mutants of these modules and what the tests make of them."""
 
+    def __init__(self, sources: Mapping[str, Path], collected: Collected, limits: Limits) -> None:
+        self.collected, self.limits = collected, limits
+        self.marks = _marks(collected.items)
+        self.reached = _reached(collected, self.marks)
+        self.mutants = [
+            (mutant, _hash(path.read_bytes()))
+            for name, path in sources.items()
+            for mutant in mutants(name, path.read_text(encoding="utf-8"))
+        ]
+        self.results = Results()
 
-def _in_processes(
-    work: Sequence[tuple[Mutant, str]],
-    collected: Collected,
-    reached: Reached,
-    results: Results,
-    limits: Limits,
-) -> None:
-    children: list[int] = []
-    for number in range(limits.processes):
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                _try(work[number :: limits.processes], collected, reached, results, limits)
-                code = 0
-            except RuntimeError as error:
-                print(f"make mutants: {error}", file=sys.stderr)
-            finally:
-                os._exit(code)
-        children.append(child)
-    ended = [os.waitpid(child, 0)[1] for child in children]
-    if any(ended):
-        raise SystemExit(1)
+    def tests_for(self, mutant: Mutant) -> list[str]:
+        """Return the tests that can notice this mutant, the likeliest first."""
+        return tests_for(mutant, self.reached, self.results.noticed.get(mutant.module, Counter()))
+
+    def left_for(self, mutant: Mutant, module: str) -> list[str]:
+        """Return the tests that this mutant has not been tried on, as many as there is time for."""
+        names = self.tests_for(mutant)
+        blind = self.results.blind.get((mutant.name, module), set())
+        left = set(so_many(names, self.reached, self.limits.each_s))
+        return [name for name in names if name in left and self.marks[name] not in blind]
+
+    def verdict(self, mutant: Mutant, module: str) -> str:
+        """Return what is known of this mutant."""
+        return self.results.of(mutant, module, {self.marks[name] for name in self.tests_for(mutant)})
+
+    def work(self) -> list[tuple[Mutant, str]]:
+        """Return what has to be tried: functions first, for tables are tried twice."""
+        wanted = [
+            entry
+            for entry in self.mutants
+            if self.verdict(*entry) in (UNTRIED, SO_FAR) and self.left_for(*entry)
+        ]
+        return sorted(wanted, key=lambda entry: not entry[0].function)
+
+    def do(self) -> None:
+        """Try what has to be tried, in several processes."""
+        work = self.work()
+        gc.freeze()
+        children: list[int] = []
+        for number in range(self.limits.processes):
+            child = os.fork()
+            if child == 0:
+                code = 1
+                try:
+                    self._try(work[number :: self.limits.processes])
+                    code = 0
+                except (RuntimeError, ValueError, OSError) as error:
+                    print(f"make mutants: {error}", file=sys.stderr)
+                finally:
+                    os._exit(code)
+            children.append(child)
+        ended = [os.waitpid(child, 0)[1] for child in children]
+        if any(ended):
+            raise SystemExit(1)
+        self.results = Results()
+
+    def _try(self, work: Sequence[tuple[Mutant, str]]) -> None:
+        with Fresh() as fresh:
+            for mutant, module in work:
+                if time.monotonic() > self.limits.until:
+                    return
+                names = self.left_for(mutant, module)
+                verdict, test = verdict_on(mutant, self.collected, fresh, names)
+                self.results.add(mutant, module, verdict, test, [self.marks[name] for name in names])
+
+    def tell(self) -> int:
+        """Print how far each module is, and what no test notices and nobody has judged."""
+        by_module: dict[str, Counter[str]] = {}
+        open_ones: list[str] = []
+        for mutant, module in self.mutants:
+            verdict = self.verdict(mutant, module)
+            by_module.setdefault(mutant.module, Counter())[verdict] += 1
+            if verdict in (SURVIVED, NO_TEST, SO_FAR):
+                open_ones.append(mutant.name)
+        for name, verdicts in by_module.items():
+            print(f"{name}: {verdicts.total()} mutants; {_words(verdicts)}")
+        together = sum(by_module.values(), Counter[str]())
+        print(f"all: {_words(together)}")
+        page = set(judged())
+        not_judged = [mutant for mutant in open_ones if mutant not in page]
+        for mutant in not_judged:
+            print(f"  {mutant}")
+        print(
+            f"{len(open_ones)} are noticed by no test; "
+            f"{len(not_judged)} of them do not stand in docs/mutants.md"
+        )
+        return 1 if not_judged or together[UNTRIED] or together[SO_FAR] else 0
 
 
 def main() -> int:
@@ -156,44 +240,13 @@ def main() -> int:
         return 2
     limits = Limits(time.monotonic() + args.seconds, args.each, args.processes)
     chosen = {name: path for name, path in sources.items() if name in (args.modules or sources)}
-    return with_collected(lambda collected: _all(chosen, collected, limits))
 
+    def all_of_it(collected: Collected) -> int:
+        tries = Tries(chosen, collected, limits)
+        tries.do()
+        return tries.tell()
 
-def _all(sources: Mapping[str, Path], collected: Collected, limits: Limits) -> int:
-    tests = _hash(*TESTS.glob("*.py")) + (f" for {limits.each_s} s" if limits.each_s < 1e9 else "")
-    reached = _reached(collected, _hash(*LAW.glob("*.py"), *TESTS.glob("*.py")))
-    made = [
-        (mutant, _hash(path)) for name, path in sources.items() for mutant in mutants(name, path.read_text())
-    ]
-    results = Results(tests)
-    work = [entry for entry in made if results.of(*entry) is None]
-    # Functions first: a table that no test notices is tried again in a process of its own.
-    work.sort(key=lambda entry: not entry[0].function)
-    _in_processes(work, collected, reached, results, limits)
-    return _tell(made, Results(tests))
-
-
-def _tell(made: Sequence[tuple[Mutant, str]], results: Results) -> int:
-    """Print how far each module is, and what no test notices and nobody has judged."""
-    by_module: dict[str, Counter[str]] = {}
-    open_ones: list[str] = []
-    for mutant, module in made:
-        verdict = results.of(mutant, module) or UNTRIED
-        by_module.setdefault(mutant.module, Counter())[verdict] += 1
-        if verdict in (SURVIVED, NO_TEST):
-            open_ones.append(mutant.name)
-    for name, verdicts in by_module.items():
-        print(f"{name}: {verdicts.total()} mutants; {_words(verdicts)}")
-    together = sum(by_module.values(), Counter[str]())
-    print(f"all: {_words(together)}")
-    page = set(judged())
-    not_judged = [mutant for mutant in open_ones if mutant not in page]
-    for mutant in not_judged:
-        print(f"  {mutant}")
-    print(
-        f"{len(open_ones)} are noticed by no test; {len(not_judged)} of them do not stand in docs/mutants.md"
-    )
-    return 1 if not_judged or together[UNTRIED] else 0
+    return with_collected(all_of_it)
 
 
 def _words(verdicts: Mapping[str, int]) -> str:

@@ -1,21 +1,19 @@
 """Trying mutants on the tests of the law: each in a process forked from one that has all tests collected.
 
 A mutant within a function is the function with other code: whoever holds the function has the mutant. A
-mutant of a table is the table made anew, put in the place of the old one wherever a module holds it. Of the
-tests only those run that reach the lines of the mutant, the quick ones first, until one fails.
+mutant of a table is the table made anew, put in the place of the old one wherever a module holds it; what
+was made from the old one at import is not, so a table is tried once more where the law is imported anew
+(`fresh.py`). Of the tests only those run that reach the lines of the mutant, the quick ones first, until one
+fails.
 """
 
 import ast
 import itertools
-import json
 import os
-import select
-import signal
-import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -26,16 +24,24 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from host.tests.mutants.changes import Mutant
+from host.tests.mutants.fresh import ENDLESS, ENDLESS_S, KILLED, SURVIVED, Fresh
+from host.tests.mutants.processes import ended, silence
 
 REPOSITORY = Path(__file__).parents[3]
 TESTS = REPOSITORY / "host" / "tests" / "law"
 LAW = REPOSITORY / "host" / "recount_host" / "law"
 SLOW_S = 3.0
 """Tests that take longer are left to `make test`: they are plays of whole random days."""
-ENDLESS_S = 90.0
-"""A mutant that is still running then runs for ever: noticed."""
 
-KILLED, SURVIVED, ENDLESS = "killed", "survived", "endless"
+
+@dataclass(slots=True)
+class Reach:
+    """What one test reaches of the law."""
+
+    seconds: float
+    """Of the processor, with the lines watched."""
+    lines: dict[str, list[int]]
+    """By module."""
 
 
 @dataclass(slots=True)
@@ -45,6 +51,14 @@ class Reached:
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     lines: dict[str, dict[int, list[str]]] = field(default_factory=dict[str, dict[int, list[str]]])
     """Module -> line -> ids of tests."""
+
+    def add(self, test: str, reach: Reach) -> None:
+        """Add what one test reaches."""
+        self.seconds[test] = reach.seconds
+        for module, lines in reach.lines.items():
+            by_line = self.lines.setdefault(module, {})
+            for line in lines:
+                by_line.setdefault(line, []).append(test)
 
 
 def always_the_same_examples() -> None:
@@ -70,26 +84,25 @@ class Collected:
                 return item.nodeid
         return ""
 
-    def reached(self) -> Reached:
-        """Return which tests reach which lines of the law. Runs every test once: only in a forked process."""
-        found = Reached()
+    def reached(self, names: Collection[str]) -> dict[str, Reach]:
+        """Return what each of these tests reaches. Runs them: only in a forked process."""
+        found: dict[str, Reach] = {}
         cover = coverage.Coverage(source=[str(LAW)], data_file=None, config_file=False)
         cover.start()
-        for name, item in self.items.items():
+        for name in names:
             cover.switch_context(name)
-            began = time.monotonic()
-            reports = runtestprotocol(item, log=False, nextitem=None)
-            found.seconds[name] = time.monotonic() - began
+            began = time.process_time()
+            reports = runtestprotocol(self.items[name], log=False, nextitem=None)
+            found[name] = Reach(time.process_time() - began, {})
             for report in reports:
                 if report.failed:
                     raise RuntimeError(f"{name} fails without any mutant: {report.longreprtext[-2000:]}")
         cover.stop()
         data = cover.get_data()
         for file in data.measured_files():
-            by_line = data.contexts_by_lineno(file)
-            found.lines[Path(file).stem] = {
-                line: [name for name in names if name] for line, names in by_line.items()
-            }
+            for line, reaching in data.contexts_by_lineno(file).items():
+                for name in filter(None, reaching):
+                    found[name].lines.setdefault(Path(file).stem, []).append(line)
         return found
 
 
@@ -116,29 +129,42 @@ def with_collected(work: Callable[[Collected], int]) -> int:
     return plugin.code
 
 
-def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str], at_most_s: float) -> list[str]:
-    """Return the tests that can notice this mutant, so many that they take no longer than that.
-
-    First those that noticed most mutants of its module, then the quick ones.
-    """
+def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str]) -> list[str]:
+    """Return the tests that can notice this mutant: those that noticed most of its module, then the quick."""
     lines = reached.lines.get(mutant.module, {})
     names = set(reached.seconds)  # a table is read when its module is
     if mutant.function:
         names = {name for line in range(mutant.line, mutant.last_line + 1) for name in lines.get(line, ())}
     quick = [name for name in names if reached.seconds[name] <= SLOW_S]
-    quick.sort(key=lambda name: (-noticed_before[name], reached.seconds[name]))
-    ends = itertools.accumulate(reached.seconds[name] for name in quick)
-    return [name for name, end in zip(quick, ends, strict=True) if end <= at_most_s]
+    return sorted(quick, key=lambda name: (-noticed_before[name], reached.seconds[name], name))
 
 
-def verdict_on(mutant: Mutant, collected: Collected, names: Sequence[str]) -> tuple[str, str]:
-    """Return whether the tests notice the mutant, tried in a process of its own, and which one did first."""
+def so_many(names: Sequence[str], reached: Reached, at_most_s: float) -> list[str]:
+    """Return as many of these tests, from the first on, as take no longer than that together."""
+    ends = itertools.accumulate(reached.seconds[name] for name in names)
+    return [name for name, end in zip(names, ends, strict=True) if end <= at_most_s]
+
+
+def verdict_on(mutant: Mutant, collected: Collected, fresh: Fresh, names: Sequence[str]) -> tuple[str, str]:
+    """Return whether the tests notice the mutant, and which one did first."""
     if _is_of_a_class(mutant):
-        return _verdict_on_fresh(mutant, names), ""
+        return fresh.verdict_on(mutant, names)
+    verdict, noticed = _verdict_in_a_fork(mutant, collected, names)
+    if mutant.function or verdict == ENDLESS:
+        return verdict, noticed
+    if verdict == SURVIVED:
+        return fresh.verdict_on(mutant, names)
+    if "[" in noticed:
+        # A test for each entry of a table does not fail where the entry was left out: there is none for it.
+        return fresh.verdict_on(mutant, [noticed, *names])
+    return verdict, noticed
+
+
+def _verdict_in_a_fork(mutant: Mutant, collected: Collected, names: Sequence[str]) -> tuple[str, str]:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
-        _silence()
+        silence()
         code = NOT_TRIED
         try:
             put_in_place(mutant)
@@ -148,13 +174,11 @@ def verdict_on(mutant: Mutant, collected: Collected, names: Sequence[str]) -> tu
         finally:
             os._exit(code)
     os.close(writing)
-    status = _ended(child)
+    status = ended(child, ENDLESS_S)
     with os.fdopen(reading, "rb") as pipe:
         noticed = pipe.read().decode()
     if status == NOT_TRIED and mutant.function:
         raise RuntimeError(f"{mutant.name} could not be put in place")
-    if status == 0 and not mutant.function:
-        return _verdict_on_fresh(mutant, names), ""  # what was made from the old table at import is old still
     return (ENDLESS if status is None else KILLED if status else SURVIVED), noticed
 
 
@@ -162,63 +186,11 @@ NOT_TRIED = 3
 """Exit code of a process in which the mutant could not be put in place; a table of it does not load."""
 
 
-def _ended(child: int) -> int | None:
-    """Return the exit code of this process, None where it had to be stopped."""
-    handle = os.pidfd_open(child)
-    ended, _, _ = select.select([handle], [], [], ENDLESS_S)
-    os.close(handle)
-    if not ended:
-        os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    return os.waitstatus_to_exitcode(status) if ended else None
-
-
 def _is_of_a_class(mutant: Mutant) -> bool:
     return not mutant.function and any(
         isinstance(node, ast.ClassDef) and node.lineno <= mutant.line <= (node.end_lineno or 0)
         for node in ast.parse(mutant.source).body
     )
-
-
-def _verdict_on_fresh(mutant: Mutant, names: Sequence[str]) -> str:
-    """Return the verdict of a new process that loads the mutant instead of the module."""
-    said = subprocess.run(
-        [sys.executable, "-m", "host.tests.mutants.fresh", mutant.module],
-        input=json.dumps({"source": mutant.source, "tests": list(names)}).encode(),
-        cwd=REPOSITORY,
-        capture_output=True,
-        check=False,
-    )
-    return SURVIVED if said.returncode == 0 else KILLED
-
-
-def in_a_fork(work: Callable[[], bytes]) -> bytes:
-    """Return what `work` returns in a forked process. Raises RuntimeError when it fails there."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        code = 1
-        try:
-            with os.fdopen(writing, "wb") as pipe:
-                pipe.write(work())
-            code = 0
-        except BaseException as error:  # noqa: BLE001 - told, and the parent stops
-            print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        finally:
-            os._exit(code)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        answer = pipe.read()
-    if os.waitpid(child, 0)[1]:
-        raise RuntimeError("the tests could not be run; see above")
-    return answer
-
-
-def _silence() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
 
 
 def put_in_place(mutant: Mutant) -> None:
