@@ -17,6 +17,7 @@ from recount_host.law.court_words import COURT_FORMS, INSPECTED, PARTS, PRECINCT
 from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, EXCLUDED, SEALED_AGAIN, SEALS, STREAMS
 from recount_host.law.errors import BadEntry, LedgerContradiction
 from recount_host.law.piles import PILES
+from recount_host.law.signed_papers import SCAN_TYPES
 from recount_protocol.fates import BINS, RETURNED
 from recount_protocol.fields import Field, FieldError, Fields, check_fields
 from recount_protocol.records import MODES
@@ -51,6 +52,7 @@ _WORDS = Field(list, 0, 1000, item=_WORD)
 _BATCH = Field(int, 1, 2**32 - 1)
 _SHEET = Field(int, 1, 2**32 - 1)
 _PILE = Field(str, 0, 0, choices=BINS)
+_SCAN = {"sha256": _HASH, "type": Field(str, 0, 0, choices=SCAN_TYPES), "pages": Field(int, 1, 1000)}
 
 KINDS: Mapping[str, Kind] = {
     "order_set": Kind(
@@ -353,6 +355,11 @@ KINDS: Mapping[str, Kind] = {
         "All recount officials signed the statement of the precinct: its recount is concluded, for good.",
         {"precinct": _WORD, "sha256": _HASH, "facts_sha256": _HASH},
     ),
+    "signed_statement_kept": Kind(
+        "The statement that all officials signed in ink was scanned, and the scan was taken into the ledger; "
+        "this is the hash of its file.",
+        {"precinct": _WORD, **_SCAN},
+    ),
     "ballot_proffered": Kind(
         "A ballot that was not segregated before the conclusion was offered; the court may not consider it.",
         {"precinct": _WORD, "text": _TEXT},
@@ -394,6 +401,11 @@ KINDS: Mapping[str, Kind] = {
     "certified": Kind(
         "The court signed this certification: the recount is final and everything is sealed.",
         {"version": Field(int, 1, 99), "sha256": _HASH, "facts_sha256": _HASH},
+    ),
+    "signed_certification_kept": Kind(
+        "The certification that the court signed was scanned, and the scan was taken into the ledger; this "
+        "is the hash of its file.",
+        {"version": Field(int, 1, 99), **_SCAN},
     ),
     "amendment_ordered": Kind(
         "The court ordered a new version of its certification; every earlier version is kept.",

@@ -52,8 +52,10 @@ class RulingLine:
 
     number: int
     precinct: str
+    tag: str
+    """Of the ballot; empty for a ruling on a precinct's result."""
     what: str
-    """The tag, or which part of the result."""
+    """The tag, or which part of the result, in words."""
     says: str
     effect: Mapping[str, int]
     reason: str
@@ -202,6 +204,7 @@ def ruling_lines(court: Court) -> tuple[RulingLine, ...]:
                 RulingLine(
                     ruling.number,
                     state.precinct.id,
+                    ruling.tag,
                     f"tag {ruling.tag}",
                     f"{says} (instead of ruling {ruling.instead_of})" if ruling.instead_of else says,
                     effect(ballots[ruling.tag], ruling.outcome),
@@ -213,7 +216,7 @@ def ruling_lines(court: Court) -> tuple[RulingLine, ...]:
             )
         lines += [
             RulingLine(
-                ruling.number, state.precinct.id, f"result, {ruling.part}", ruling.ruling, ruling.votes,
+                ruling.number, state.precinct.id, "", f"result, {ruling.part}", ruling.ruling, ruling.votes,
                 ruling.reason, ruling.utc, ruling.entered_by.name, stands=True,
             )
             for ruling in state.result_rulings

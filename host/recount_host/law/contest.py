@@ -9,6 +9,7 @@ from recount_host.law.acts import check_stored
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.persons import letters_of, parse_person
 from recount_host.order import Order
+from recount_host.signatures import signatures_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def contest_of(act: Act) -> Contest:
     check_stored(act)
     body = act.body
     options = tuple(Option(str(o["key"]), str(o["name"]), o["write_in"] is True) for o in body["options"])
-    signed_by = tuple(str(entry["name"]) for entry in body["signatures"])
+    signed_by = tuple(signature.name for signature in signatures_in(body["signatures"]))
     return Contest(body["program"], body["contest"], body["title"], body["vote_for"], options, signed_by)
 
 

@@ -18,6 +18,7 @@ from recount_host.law.persons import check_one_side_each, check_sides_known
 from recount_host.law.precinct import Facts, PrecinctState, apply_all, fold_all
 from recount_host.law.roster import check_may_act
 from recount_host.law.rulings import check_clerk, standing
+from recount_host.law.signed_papers import check_new_scan
 from recount_host.law.ties import is_tied
 
 CHANGES_DRAFT = frozenset(
@@ -37,6 +38,8 @@ class Court:
     certified: tuple[Act, ...] = ()
     """Every version that the court signed; none is ever replaced."""
     amendments: tuple[Act, ...] = ()
+    scans: tuple[Act, ...] = ()
+    """Scans of the certifications that the court signed in ink, by the acts that took them."""
     changed_n: int = 0
     """The last act that changed what a certification would say."""
 
@@ -107,8 +110,13 @@ class Court:
 
 def fold_court(facts: Facts) -> Court:
     """Return the court's part. Raises LedgerContradiction when its acts cannot have been allowed."""
-    court = Court(fold_all(facts))
-    for act in facts.acts:
+    return court_over(fold_all(facts), facts.acts)
+
+
+def court_over(precincts: Mapping[str, PrecinctState], acts: Sequence[Act]) -> Court:
+    """Return the court's part over the precincts as these acts left them. Raises LedgerContradiction."""
+    court = Court(precincts)
+    for act in acts:
         if act.kind in WIDE:
             try:
                 check_act(act.kind, act.by, act.body)
@@ -185,10 +193,19 @@ def _amendment_ordered(court: Court, act: Act) -> Court:
     return replace(court, amendments=(*court.amendments, act))
 
 
+def _signed_kept(court: Court, act: Act) -> Court:
+    version = act.body["version"]
+    if version > len(court.certified):
+        raise NotAllowed(f"version {version} is not certified: the court signs it first (court certify)")
+    check_new_scan([kept for kept in court.scans if kept.body["version"] == version], act)
+    return replace(court, scans=(*court.scans, act))
+
+
 WIDE: Mapping[str, Callable[[Court, Act], Court]] = {
     "court_opened": _opened,
     "court_form_printed": _form_printed,
     "certified": _certified,
+    "signed_certification_kept": _signed_kept,
     "amendment_ordered": _amendment_ordered,
 }
 """By kind of act; what such an act does to each precinct is in steps_of_court.py."""

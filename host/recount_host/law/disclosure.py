@@ -280,7 +280,7 @@ def view(state: PrecinctState) -> PrecinctView:
             for c in state.containers
         ),
         results=state.results.standing,
-        challenged=_challenged(state),
+        challenged=challenged(state),
         call=tuple((in_words(p), answer_of(p, state.answers).replace("_", " ")) for p in state.team),
         statements_printed=len(state.statements),
         notes=notes(state).sentences if state.agreeing_act is not None else (),
@@ -352,7 +352,8 @@ def _container_stands(state: PrecinctState, container: Container) -> str:
     return "open" if container.opened is not None else f"seal {container.seal_was}, not opened"
 
 
-def _challenged(state: PrecinctState) -> tuple[ChallengedView, ...]:
+def challenged(state: PrecinctState) -> tuple[ChallengedView, ...]:
+    """Return the segregated ballots as they may be shown: without what they were counted as."""
     return tuple(
         ChallengedView(
             ballot.tag,

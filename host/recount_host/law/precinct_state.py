@@ -122,6 +122,8 @@ class PrecinctState:
     substitutions: tuple[Act, ...] = ()
     answers: tuple[Answer, ...] = ()
     concluded: Act | None = None
+    scans: tuple[Act, ...] = ()
+    """Scans of the statement that all officials signed in ink, by the acts that took them."""
     proffered: tuple[Act, ...] = ()
     """Ballots offered after the conclusion, which the court may not consider (F)."""
     heard: tuple[Heard, ...] = ()

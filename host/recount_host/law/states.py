@@ -74,6 +74,7 @@ class Event(Enum):
     CONCLUDE = "conclude the precinct"
     RESEAL = "seal a container again"
     PROFFER = "record a ballot that comes too late"
+    KEEP_SIGNED = "keep a scan of the signed statement"
     SUBMIT = "submit to the court"
     HEAR = "hear a party on a questioned ballot"
     RULE = "enter a ruling of the court"
@@ -118,6 +119,7 @@ _AFTERWARDS = (
     Event.RESEAL,
     Event.PROFFER,
     Event.PRINT_STATEMENT,
+    Event.KEEP_SIGNED,
 )
 """What may still be written down of a concluded precinct; nothing of it changes a number."""
 
@@ -187,7 +189,7 @@ TRANSITIONS: dict[State, dict[Event, State]] = {
         Event.CERTIFY: State.CERTIFIED,
     },
     State.CERTIFIED: {
-        Event.PRINT_STATEMENT: State.CERTIFIED,
+        **_stays(State.CERTIFIED, Event.PRINT_STATEMENT, Event.KEEP_SIGNED),
         # Under an order of the court: a new version, the old one kept. Nothing is counted again.
         Event.AMEND: State.IN_COURT,
     },
@@ -225,7 +227,8 @@ SITUATION: dict[State, tuple[str, str]] = {
             "that was not segregated before (F)"
         ),
         (
-            "seal its containers again (custody reseal) and leave the rest to the court, which has the "
+            "scan the signed statement and keep the scan (signed keep), seal its containers again (custody "
+            "reseal), and leave the rest to the court, which has the "
             "questioned ballots once all precincts are concluded (court open)"
         ),
     ),

@@ -50,9 +50,10 @@ def apply(state: PrecinctState, act: Act) -> PrecinctState:
     changed = APPLY[act.kind](state, act)
     # What is written down of a concluded precinct changes nothing of what its officials signed.
     if state.concluded is None:
-        changed = replace(changed, team=joined(changed.team, act))
-        if act.kind not in NOT_ON_STATEMENT:
-            changed = replace(changed, last_act_n=act.n)
+        stands = act.kind in NOT_ON_STATEMENT
+        changed = replace(
+            changed, team=joined(changed.team, act), last_act_n=changed.last_act_n if stands else act.n
+        )
     return _with_agreement(changed, act)
 
 

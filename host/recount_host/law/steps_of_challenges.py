@@ -16,6 +16,7 @@ from recount_host.law.hand_count import check_outcomes
 from recount_host.law.persons import check_one, in_words, letters_of, same_person
 from recount_host.law.piles import PILES
 from recount_host.law.precinct_state import LETTER_OF_PILE, PrecinctState, recorded_pile
+from recount_host.law.signed_papers import check_new_scan
 from recount_host.law.states import Event, State, after
 
 SEVERAL_SIDES = 2
@@ -238,6 +239,12 @@ def _check_all_sign(state: PrecinctState, act: Act) -> None:
         raise NotAllowed("a team has an official of each party (§ 24.2-802.1): one of another side signs too")
 
 
+def _signed_statement_kept(state: PrecinctState, act: Act) -> PrecinctState:
+    reached = after(state.state, Event.KEEP_SIGNED)
+    check_new_scan(state.scans, act)
+    return replace(state, state=reached, scans=(*state.scans, act))
+
+
 def _ballot_proffered(state: PrecinctState, act: Act) -> PrecinctState:
     return replace(state, state=after(state.state, Event.PROFFER), proffered=(*state.proffered, act))
 
@@ -250,6 +257,7 @@ CHALLENGE_STEPS: Mapping[str, Callable[[PrecinctState, Act], PrecinctState]] = {
     "official_substituted": _official_substituted,
     "call_answered": _call_answered,
     "precinct_concluded": _precinct_concluded,
+    "signed_statement_kept": _signed_statement_kept,
     "ballot_proffered": _ballot_proffered,
 }
 """By kind of act."""
