@@ -248,7 +248,7 @@ def read_program(data: bytes) -> Program:
     except ProgramError:
         raise
     except _MALFORMED as error:
-        raise ProgramError(f"this contest program does not hold what it should ({error!r:.200})") from error
+        raise ProgramError(f"this contest program does not hold what it should ({error!s:.200})") from error
     _check(program)
     return program
 
@@ -325,30 +325,51 @@ def _program_from(fields_: Mapping[str, Any], content: bytes, program_hash: byte
     if set(given) != set(THRESHOLD_NAMES):
         raise ProgramError("this contest program has other thresholds; build it again with this version")
     return Program(
-        key=str(fields_["key"]),
-        title=str(fields_["title"]),
-        vote_for=int(fields_["vote_for"]),
+        key=_text(fields_["key"]),
+        title=_text(fields_["title"]),
+        vote_for=_whole(fields_["vote_for"]),
         options=tuple(
-            Option(str(key), str(name), bool(write_in)) for key, name, write_in in fields_["options"]
+            Option(_text(key), _text(name), write_in is True) for key, name, write_in in fields_["options"]
         ),
         styles=tuple(_style_from(style) for style in fields_["styles"]),
-        thresholds=Thresholds(**{name: float(given[name]) for name in THRESHOLD_NAMES}),
+        thresholds=Thresholds(**{name: _number(given[name]) for name in THRESHOLD_NAMES}),
         content=content,
         program_hash=program_hash,
     )
 
 
+def _text(value: object) -> str:
+    """Return a text. Raises TypeError for anything else: what stands for a name is never guessed from it."""
+    if not isinstance(value, str):
+        raise TypeError(f"a {type(value).__name__} where a text must stand")
+    return value
+
+
+def _whole(value: object) -> int:
+    """Return a whole number. Raises TypeError for anything else."""
+    if type(value) is not int:
+        raise TypeError(f"a {type(value).__name__} where a whole number must stand")
+    return value
+
+
+def _number(value: object) -> float:
+    """Return a number. Raises TypeError for anything else."""
+    if type(value) is not int and not isinstance(value, float):
+        raise TypeError(f"a {type(value).__name__} where a number must stand")
+    return float(value)
+
+
 def _grey(fields_: Mapping[str, Any]) -> Grey:
     pixels = np.frombuffer(fields_["grey"], np.uint8)
-    return pixels.reshape(int(fields_["height"]), int(fields_["width"]))
+    return pixels.reshape(_whole(fields_["height"]), _whole(fields_["width"]))
 
 
 def _patches_from(patches: Sequence[Mapping[str, Any]]) -> tuple[Patch, ...]:
-    return tuple(Patch(int(p["left"]), int(p["top"]), _grey(p)) for p in patches)
+    return tuple(Patch(_whole(p["left"]), _whole(p["top"]), _grey(p)) for p in patches)
 
 
 def _box(numbers: Sequence[Any]) -> tuple[int, int, int, int]:
-    left, top, right, bottom = (int(number) for number in numbers)
+    left, top, right, bottom = (_whole(number) for number in numbers)
     return left, top, right, bottom
 
 
@@ -363,14 +384,14 @@ def _path_from(fields_: Mapping[str, Any]) -> Path:
 def _style_from(fields_: Mapping[str, Any]) -> Style:
     first, second = fields_["paths"]
     return Style(
-        id=str(fields_["id"]),
-        side=str(fields_["side"]),
-        width=int(fields_["width"]),
-        height=int(fields_["height"]),
+        id=_text(fields_["id"]),
+        side=_text(fields_["side"]),
+        width=_whole(fields_["width"]),
+        height=_whole(fields_["height"]),
         box=_box(fields_["box"]),
         write_in_areas=tuple(_box(area) for area in fields_["write_in_areas"]),
         targets=tuple(
-            Target(str(option), float(left), float(top), float(width), float(height), int(label))
+            Target(_text(option), _number(left), _number(top), _number(width), _number(height), _whole(label))
             for option, left, top, width, height, label in fields_["targets"]
         ),
         reference=_grey(fields_["reference"]),
@@ -378,5 +399,5 @@ def _style_from(fields_: Mapping[str, Any]) -> Style:
         paths=(_path_from(first), _path_from(second)),
         other_side=_patches_from(fields_["other_side"]),
         test_mark=None if fields_["test_mark"] is None else _box(fields_["test_mark"]),
-        label_likeness=float(fields_["label_likeness"]),
+        label_likeness=_number(fields_["label_likeness"]),
     )

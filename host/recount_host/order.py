@@ -42,6 +42,7 @@ from recount_host.errors import OperatorError
 from recount_host.law import DEFAULT_SECTION
 from recount_host.law.acts import check_stored
 from recount_host.law.errors import LedgerContradiction
+from recount_host.signatures import signatures_in
 
 MAX_ORDER_BYTES = 200_000
 """A locality has at most a few hundred precincts of some fifty bytes each."""
@@ -178,12 +179,15 @@ def order_hash(text: str) -> bytes:
 
 
 def order_signers(acts: Iterable[Act]) -> tuple[str, ...]:
-    """Return who signed the order that the ledger works under, each with the fingerprint of the key."""
+    """Return who signed the order that the ledger works under, each with the fingerprint of the key.
+
+    Raises SignatureError for a signature that is none.
+    """
     return tuple(
-        f"{signature['name']}, key {hashlib.sha256(bytes.fromhex(signature['public_key'])).hexdigest()[:16]}"
+        f"{signature.name}, key {signature.fingerprint}"
         for act in acts
         if act.kind == "order_set"
-        for signature in act.body["signatures"]
+        for signature in signatures_in(act.body["signatures"])
     )
 
 
@@ -200,7 +204,10 @@ def order_text_of(acts: Iterable[Act]) -> str | None:
             texts.add(bytes(act.body["toml"]))
     if len(texts) > 1:
         raise LedgerContradiction("this ledger holds two different orders: no step of it was done under one")
-    return next((text.decode("utf-8") for text in texts), None)
+    try:
+        return next((text.decode("utf-8") for text in texts), None)
+    except UnicodeDecodeError as error:
+        raise LedgerContradiction("the order in this ledger is not a text in UTF-8") from error
 
 
 def order_of(acts: Iterable[Act]) -> Order:

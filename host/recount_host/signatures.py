@@ -10,7 +10,7 @@ is printed where the signature is used.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -65,6 +65,17 @@ class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"signatures": "signature"}):
     signatures: Annotated[tuple[Signature, ...], msgspec.Meta(max_length=50)] = ()
+
+
+def signatures_in(entries: Iterable[object]) -> tuple[Signature, ...]:
+    """Return the signatures that an act holds, their form checked and nothing else.
+
+    Raises SignatureError for an entry that is none: acts of a bundle come from outside.
+    """
+    try:
+        return tuple(msgspec.convert(entry, Signature) for entry in entries)
+    except (msgspec.ValidationError, ValueError) as error:
+        raise SignatureError(f"a signature in the ledger is none: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

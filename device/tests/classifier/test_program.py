@@ -116,6 +116,40 @@ def test_a_program_that_lacks_something_is_refused(key: str) -> None:
         read_program(rewritten(change))
 
 
+def a_number_for_a_name(fields: Fields) -> None:
+    fields["title"] = 52
+
+
+def a_text_for_a_number(fields: Fields) -> None:
+    fields["vote_for"] = "1"
+
+
+def a_fraction_for_a_whole_number(fields: Fields) -> None:
+    fields["styles"][0]["width"] += 0.5
+
+
+def yes_for_a_threshold(fields: Fields) -> None:
+    fields["thresholds"]["marked_cover"] = True
+
+
+@pytest.mark.parametrize(
+    "change", [a_number_for_a_name, a_text_for_a_number, a_fraction_for_a_whole_number, yes_for_a_threshold]
+)
+def test_a_value_of_another_type_is_refused_and_never_turned_into_the_right_one(
+    change: Callable[[Fields], None],
+) -> None:
+    with pytest.raises(ProgramError, match="does not hold what it should"):
+        read_program(rewritten(change))
+
+
+def test_maps_within_maps_before_the_end_are_refused_in_one_line() -> None:
+    """The decoder's own error holds them, and to print it would recurse."""
+    content = b"\x81\xa1a" * 1000 + b"\xc0" + b"\xc0"
+    with pytest.raises(ProgramError, match="does not hold what it should") as caught:
+        read_program(MAGIC + hashlib.sha256(content).digest() + content)
+    assert len(str(caught.value)) < 300
+
+
 def test_thresholds_that_are_not_the_defaults_are_told() -> None:
     assert thresholds_sentence(Thresholds()) == "all thresholds are the defaults"
     own = Thresholds(marked_cover=0.3, outline_ink=0.5)

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 
-import msgspec
-
 from recount_host.act import Act
 from recount_host.commands.desk import facts_from
 from recount_host.errors import RecountError
@@ -22,7 +20,7 @@ from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import COURT_WIDE, Facts, PrecinctState, fold
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
-from recount_host.signatures import Signature, SignatureError, Signed, check_signature
+from recount_host.signatures import SignatureError, Signed, check_signature, signatures_in
 from recount_protocol.records import NO_HASH
 
 
@@ -119,8 +117,9 @@ def _check_order_act(act: Act, _evidence: Evidence) -> Iterable[str]:
 def _check_signatures(act: Act, signed: Signed) -> Iterable[str]:
     for entry in act.body["signatures"]:
         try:
-            check_signature(msgspec.convert(entry, Signature), signed)
-        except (SignatureError, msgspec.ValidationError, ValueError) as error:
+            (signature,) = signatures_in([entry])
+            check_signature(signature, signed)
+        except SignatureError as error:
             yield str(error)
 
 

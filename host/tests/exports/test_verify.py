@@ -200,6 +200,20 @@ def test_another_order_is_found(tmp_path: Path) -> None:
     assert any("not the order under which the host worked" in line for line in found)
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"toml": b"\xff\xfe"}, "not a text in UTF-8"),
+        ({"signatures": [{"name": "Cleo May", "public_key": "zz", "signature": b""}]}, "is none"),
+    ],
+    ids=["no text", "no signature"],
+)
+def test_an_order_that_no_host_takes_is_told_of(body: dict[str, object], said: str, tmp_path: Path) -> None:
+    changed = [with_body(data, **body) if b"order_set" in data else data for data in acts()]
+    files = {**sound_files(), "acts.chain": b"".join(map(chain_item, changed))}
+    assert any(said in line for line in problems(tmp_path, signed_anew(files)))
+
+
 def test_a_missing_program_is_found(tmp_path: Path) -> None:
     files = sound_files()
     del files[path_of("programs/")]
