@@ -23,6 +23,7 @@ from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.sealed import seal
 from recount_host.exports.tar import tar_bytes
 from recount_host.law.precinct import Facts, fold_all
+from recount_host.law.signed_papers import KEPT
 from recount_host.ledger import Ledger
 from recount_host.ledger.contents import crop_sha256
 from recount_host.order import order_text_of
@@ -119,8 +120,9 @@ def _pieces(ledger: Ledger, facts: Facts, progress: Progress) -> tuple[list[Piec
         for program in sorted(ledger.program_hashes())
     ]
     statements, failed = _statements(facts, progress)
+    signed, lost = _signed(ledger, facts)
     crops, absent = _crops(ledger)
-    return [*pieces, *statements, *crops], [*missing, *failed, *absent]
+    return [*pieces, *statements, *signed, *crops], [*missing, *failed, *lost, *absent]
 
 
 def _fixed(path: str, content: bytes) -> Piece:
@@ -182,6 +184,26 @@ def statement_path(act: Act) -> str:
     """Return where the form stands that this act printed."""
     words = [act.body.get("precinct", "court"), *([act.body["form"]] if "form" in act.body else [])]
     return f"statements/{act.n:06d}-{'-'.join(words)}.pdf"
+
+
+def _signed(ledger: Ledger, facts: Facts) -> tuple[list[Piece], list[str]]:
+    """Return the scans of signed papers, and which the ledger lacks."""
+    pieces: list[Piece] = []
+    lost: list[str] = []
+    for act in facts.acts:
+        if act.kind in KEPT:
+            digest = act.body["sha256"]
+            if ledger.scan(digest) is None:
+                lost.append(f"the scan that act {act.n} kept is not in the ledger")
+            else:
+                pieces.append(Piece(signed_path(act), _taker(ledger.scan, digest)))
+    return pieces, lost
+
+
+def signed_path(act: Act) -> str:
+    """Return where the scan stands that this act kept."""
+    paper = act.body["precinct"] if "precinct" in act.body else f"court-{act.body['version']}"
+    return f"signed/{act.n:06d}-{paper}.{act.body['type']}"
 
 
 def _crops(ledger: Ledger) -> tuple[list[Piece], list[str]]:
@@ -253,8 +275,9 @@ with the recount-scanner software, without a network:
 
 It reads and changes nothing. It checks every signature and chain, folds every count anew, judges the picture
 of every sheet again, holds the identities against each other, and prints the statements again, byte for byte.
-Then compare by eye what only paper can tell: the record code and the last page of the signed statements with
-what it prints, and the fingerprint of the host's key with the one the officials wrote down.
+Then compare by eye what only paper can tell: the record code and the last page of the signed statements
+(their scans lie in signed/) with what it prints, and the fingerprint of the host's key with the one the
+officials wrote down.
 
 manifest.json, manifest.signature   all files with their SHA-256; the host's signature
 order.toml                          the court's order
@@ -264,5 +287,6 @@ early/                              records whose predecessors never came
 refusals.json, refused/             what the host refused from devices, why, and its bytes
 programs/                           the contest programs by which sheets were judged
 statements/                         the printed statements and forms
+signed/                             scans of the papers that were signed in ink
 crops/                              the contest as the camera saw it, of each sheet judged
 """

@@ -7,7 +7,7 @@ from recount_host.act import Act
 from recount_host.commands.desk import facts_from
 from recount_host.errors import RecountError
 from recount_host.exports import layout
-from recount_host.exports.bundle import Progress, statement_path, versions
+from recount_host.exports.bundle import Progress, signed_path, statement_path, versions
 from recount_host.exports.gathered import Evidence
 from recount_host.exports.layout import Manifest
 from recount_host.exports.modes import read_in_another_mode
@@ -18,6 +18,7 @@ from recount_host.law.contest import contest_of
 from recount_host.law.court import fold_court
 from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import COURT_WIDE, Facts, PrecinctState, fold
+from recount_host.law.signed_papers import KEPT
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
 from recount_host.signatures import SignatureError, Signed, check_signature, signatures_in
@@ -47,6 +48,7 @@ def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progr
         _check_precinct(facts, precinct.id, report)
     _check_court(facts, report)
     _check_forms(manifest, facts, evidence, report, progress)
+    _check_scans(facts, evidence, report)
 
 
 def _facts(evidence: Evidence) -> Facts:
@@ -215,6 +217,22 @@ def _check_forms(
         progress("statements", done, len(acts))
     for path in evidence.statements:
         report.fails(path, "no act says that this form was printed")
+
+
+def _check_scans(facts: Facts, evidence: Evidence, report: Report) -> None:
+    """Hold every scan of a signed paper against the act that kept it."""
+    for act in facts.acts:
+        if act.kind not in KEPT:
+            continue
+        path = signed_path(act)
+        found = evidence.signed.pop(path, "")
+        if not found:
+            report.fails(path, f"the scan that act {act.n} kept is not in the bundle")
+        elif found != act.body["sha256"].hex():
+            report.fails(path, f"it is not the scan that act {act.n} kept")
+        report.did("scans")
+    for path in evidence.signed:
+        report.fails(path, "no act says that this scan was kept")
 
 
 def _because(manifest: Manifest) -> str:

@@ -44,6 +44,8 @@ class Evidence:
     programs: dict[bytes, Program] = field(default_factory=dict[bytes, Program])
     statements: dict[str, str] = field(default_factory=dict[str, str])
     """Path -> SHA-256 of a printed form in the bundle."""
+    signed: dict[str, str] = field(default_factory=dict[str, str])
+    """Path -> SHA-256 of a scan of a signed paper."""
     run_programs: dict[tuple[str, str], bytes] = field(default_factory=dict[tuple[str, str], bytes])
     crops_due: dict[tuple[str, int], Record] = field(default_factory=dict[tuple[str, int], Record])
 
@@ -59,6 +61,13 @@ class Input:
     def whole(self) -> bytes:
         """Return its bytes; the manifest's bounds keep them within memory."""
         return b"".join(self.chunks)
+
+    def sha256(self) -> str:
+        """Return the SHA-256 of its bytes, holding one chunk at a time."""
+        digest = sha256()
+        for chunk in self.chunks:
+            digest.update(chunk)
+        return digest.hexdigest()
 
 
 # What is read of each kind of file
@@ -175,10 +184,11 @@ def _read_program(source: Input, evidence: Evidence, report: Report) -> None:
 
 
 def _read_statement(source: Input, evidence: Evidence, _report: Report) -> None:
-    digest = sha256()
-    for chunk in source.chunks:
-        digest.update(chunk)
-    evidence.statements[source.path] = digest.hexdigest()
+    evidence.statements[source.path] = source.sha256()
+
+
+def _read_signed(source: Input, evidence: Evidence, _report: Report) -> None:
+    evidence.signed[source.path] = source.sha256()
 
 
 def _read_crop(source: Input, evidence: Evidence, report: Report) -> None:
@@ -212,5 +222,6 @@ READERS: Mapping[str, Callable[[Input, Evidence, Report], None]] = {
     "early": _read_early,
     "program": _read_program,
     "statement": _read_statement,
+    "signed": _read_signed,
     "crop": _read_crop,
 }

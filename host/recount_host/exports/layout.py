@@ -13,6 +13,8 @@ A bundle is a folder or a tar of plain files, nothing compressed:
     early/DEVICE.chain      records whose predecessors never came, in the same form: the proof of a gap
     programs/HASH.program   contest programs
     statements/ACT-PRECINCT.pdf   the statement that act ACT printed; ACT-PRECINCT-FORM.pdf another form
+    signed/ACT-PRECINCT.pdf (.png, .jpg)   the scan of a signed statement that act ACT kept; ACT-court-VERSION
+                            that of a certification
     crops/DEVICE/N.png      the contest as the camera saw it, of the sheet of record N
 
 Names are made of a few letters and digits by these patterns: no path from outside is ever opened.
@@ -30,9 +32,10 @@ from recount_host.act import MAX_ACT_BYTES
 from recount_host.exports.errors import NoBundle
 from recount_host.ledger.intake import MAX_EVIDENCE_BYTES
 from recount_host.order import MAX_ORDER_BYTES
+from recount_host.scanned_paper import MAX_SCAN_BYTES
 from recount_protocol.records import MAX_CROP_BYTES, MAX_RECORD_BYTES, SIGNATURE_BYTES
 
-FORMAT = "recount-bundle-2"
+FORMAT = "recount-bundle-3"
 MANIFEST, MANIFEST_SIGNATURE = "manifest.json", "manifest.signature"
 README, ORDER, REFUSALS, ACTS = (
     "README.txt",
@@ -73,6 +76,13 @@ PARTS: tuple[Part, ...] = (
         "statement",
         re.compile(r"statements/(?P<act>[0-9]{6,15})-(?P<precinct>[A-Za-z0-9][A-Za-z0-9_.\-]{0,63})\.pdf"),
         64 * _MIB,
+    ),
+    Part(
+        "signed",
+        re.compile(
+            r"signed/(?P<act>[0-9]{6,15})-(?P<precinct>[A-Za-z0-9][A-Za-z0-9_.\-]{0,63})\.(?:pdf|png|jpg)"
+        ),
+        MAX_SCAN_BYTES,
     ),
     Part("crop", re.compile(r"crops/(?P<device>[0-9a-f]{16})/(?P<n>[0-9]{9,15})\.png"), MAX_CROP_BYTES),
 )

@@ -12,6 +12,9 @@ from recount_host.law.errors import NotAllowed
 SCAN_TYPES = ("pdf", "png", "jpg")
 """The kinds of files that a scan can be; each is the end of the file's name in the evidence."""
 
+KEPT = ("signed_statement_kept", "signed_certification_kept")
+"""The kinds of acts that take a scan."""
+
 
 def check_new_scan(kept: Sequence[Act], act: Act) -> None:
     """Raise NotAllowed for a file that is kept already of this paper."""

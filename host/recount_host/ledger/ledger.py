@@ -4,6 +4,7 @@ One file, many programs: `recount-host serve` adds records, every command may ap
 are verified on receipt and stored as they came. Nothing is changed or removed afterwards (see schema.py).
 """
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -281,6 +282,23 @@ class Ledger:
         query = select(schema.programs.c.hash).order_by(schema.programs.c.stored)
         with reading(self._engine, self.path) as connection:
             return tuple(connection.execute(query).scalars())
+
+    # Scans of signed papers
+
+    def add_scan(self, data: bytes) -> bytes:
+        """Keep the scan of a paper under the SHA-256 of its file, and return that; once is enough."""
+        digest = hashlib.sha256(data).digest()
+        table = schema.scans
+        with self._writing() as connection:
+            if not connection.execute(select(table.c.stored).where(table.c.sha256 == digest)).first():
+                connection.execute(insert(table).values(sha256=digest, data=data))
+        return digest
+
+    def scan(self, sha256: bytes) -> bytes | None:
+        """Return the scan with this hash, or None."""
+        query = select(schema.scans.c.data).where(schema.scans.c.sha256 == sha256)
+        with reading(self._engine, self.path) as connection:
+            return connection.execute(query).scalar_one_or_none()
 
     def refuse_twins(self, device: str, name: str, why: str, evidence: bytes) -> None:
         """Keep that this device's key is in two places, as the links have seen; nothing more is taken."""

@@ -10,7 +10,7 @@ from sqlalchemy import Column, Integer, LargeBinary, MetaData, String, Table, Un
 APPLICATION_ID = 0x52434E54
 """Marks the SQLite file as a recount ledger ("RCNT")."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Counted up with every change of the tables; another version is refused by name."""
 
 metadata = MetaData()
@@ -65,6 +65,14 @@ programs = Table(
     metadata,
     Column("stored", Integer, primary_key=True),
     Column("hash", LargeBinary, nullable=False, unique=True),
+    Column("data", LargeBinary, nullable=False),
+)
+
+scans = Table(
+    "scans",  # of papers that were signed in ink; an act names each by its hash
+    metadata,
+    Column("stored", Integer, primary_key=True),
+    Column("sha256", LargeBinary, nullable=False, unique=True),
     Column("data", LargeBinary, nullable=False),
 )
 

@@ -98,6 +98,15 @@ def print_statement_of(day: Day) -> None:
     day.act("statement_printed", BOTH, "101", sha256=sha256(pdf).digest(), **hashes)
 
 
+def conclude(day: Day) -> None:
+    """Let every official answer the call and sign the statement, which was really printed."""
+    for person in day.state().team:
+        day.act("call_answered", (person,), answer="no_further_question")
+    print_statement_of(day)
+    printed = {name: day.state().statements[-1].body[name] for name in ("sha256", "facts_sha256")}
+    day.act("precinct_concluded", day.state().team, **printed)
+
+
 def no_progress(_what: str, _done: int, _of: int) -> None:
     """Show nothing."""
 
@@ -114,11 +123,15 @@ def fill(ledger: Ledger, day: Day, records: Sequence[tuple[bytes, bytes]] = ()) 
             ledger.add_crop(device.id, n, png)
 
 
-def export(folder: Path, target: str, day: Day, court: X25519PublicKey | None = None) -> tuple[Path, Made]:
-    """Write the day into a new ledger with the day's own clock, and export it."""
+def export(
+    folder: Path, target: str, day: Day, court: X25519PublicKey | None = None, scans: Sequence[bytes] = ()
+) -> tuple[Path, Made]:
+    """Write the day (and scans of signed papers) into a new ledger with the day's clock, and export it."""
     times = iter([act.utc for act in day.acts])
     with Ledger(folder / f"{target}.ledger", clock=lambda: next(times, UTC)) as ledger:
         fill(ledger, day)
+        for scan in scans:
+            ledger.add_scan(scan)
         made = export_bundle(ledger, HOST_KEY, folder / target, court, UTC, no_progress)
     return folder / target, made
 

@@ -4,7 +4,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from host.tests.exports.localities import a_finished_day, export, print_statement_of, verified
+from host.tests.exports.localities import a_finished_day, conclude, export, verified
 from recount_host.forms.blocks import Form
 from recount_host.forms.court_forms import court_form
 from recount_host.forms.precinct_forms import precinct_form
@@ -31,11 +31,7 @@ def a_certified_day() -> tuple[Day, int]:
     """Return a day that is certified, with every form, and how many forms it printed."""
     day = a_finished_day()
     day.segregate(counted_as="overvote")
-    for person in day.state().team:
-        day.act("call_answered", (person,), answer="no_further_question")
-    print_statement_of(day)
-    printed = {name: day.state().statements[-1].body[name] for name in ("sha256", "facts_sha256")}
-    day.act("precinct_concluded", day.state().team, **printed)
+    conclude(day)
     day.open_docket()
     day.hear()
     day.rule("R")
