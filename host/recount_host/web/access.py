@@ -22,6 +22,8 @@ class Access(Enum):
     """States and words; never a figure before it may be shown, nor a voter's marks."""
     OFFICIALS_ASKED = "the officials who are asked about a sheet, or who look for one"
     """The picture of a contest: only of sheets that the law opens now."""
+    WHO_COMES_BEFORE_THE_COURT = "the court, its clerk, the parties and the officials"
+    """Questioned ballots and rulings; of a ballot its picture only where the law opens its notice now."""
     BOTH_SIDES_AT_THE_HOST = "one person of each side, with the host operator"
     """Making, proving and signing a contest program, and arming devices with it. These pages may write."""
     PROGRAM_FILES = "the pages' own style and script"

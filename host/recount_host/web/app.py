@@ -23,6 +23,7 @@ from recount_host.programs.workbench import WorkbenchError
 from recount_host.sheet_pictures import SheetPictures
 from recount_host.web import pages, words
 from recount_host.web.access import Access, check_every_route, open_to
+from recount_host.web.docket import docket_page
 from recount_host.web.facts import FactsReader
 from recount_host.web.posted import FormRefused
 from recount_host.web.programming import Programming, Workshop
@@ -64,6 +65,7 @@ def make_app(
     site = _Site(facts, board, host_words, can_make_programs=workshop is not None)
     routes = [
         Route("/", site.overview),
+        Route("/docket", site.docket),
         Route("/precincts/{precinct}", site.precinct),
         Route("/precincts/{precinct}/notices", site.notices),
         Route("/precincts/{precinct}/pictures/{device}/{n:int}.png", site.picture),
@@ -137,6 +139,13 @@ class _Site:
             return self.not_found(request, None)
         page = pages.precinct_page(facts, state, self._board.devices(), monotonic_ms())
         return self._page(request, "precinct.html", page, title=page.card.view.name)
+
+    @open_to(Access.WHO_COMES_BEFORE_THE_COURT)
+    def docket(self, request: Request) -> Response:
+        """Show every questioned ballot with what was said and ruled of it."""
+        facts, states = self._facts.states()
+        page = docket_page(facts, states, self._facts.pictures())
+        return self._page(request, "docket.html", page, title="Docket")
 
     @open_to(Access.OFFICIALS_ASKED)
     def notices(self, request: Request) -> Response:
