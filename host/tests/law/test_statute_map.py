@@ -34,10 +34,12 @@ def names_in(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-def functions_of(file_name: str) -> set[str]:
+def collected_from(file_name: str) -> list[str]:
+    """Return the names that pytest collects from this file: later ones hide earlier ones of the same name."""
     (path,) = (REPOSITORY / "host" / "tests").rglob(file_name)
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return [name for name in names if name.startswith("test_")]
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
@@ -53,7 +55,7 @@ def test_the_tests_that_a_clause_names_exist(row: list[str]) -> None:
     assert names_in(row[3])
     for name in names_in(row[3]):
         file_name, _, function = name.partition("::")
-        assert function in functions_of(file_name), name
+        assert collected_from(file_name).count(function) == 1, name
 
 
 def test_every_sentence_of_the_text_has_a_row_and_every_row_its_sentence() -> None:
