@@ -4,6 +4,8 @@ Sheets and truth come from images/ballots; devices write records, people act, an
 The same deck goes through real devices in `make demo`; here the law and the forms are the point.
 """
 
+import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -28,6 +30,7 @@ from recount_host.law.states import State
 from recount_host.rehearsal import BOB, BOTH, Day, Sheet
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 
+FORMS = Path(__file__).parent / "forms"
 FAIRVIEW = Path(__file__).parents[3] / "images" / "ballots" / "fairview"
 THIRD = {"I": "T"}
 """The deck's third candidate, by the key of the rehearsed contest."""
@@ -85,6 +88,7 @@ def lines_of(form: Form) -> list[str]:
     for block in form.blocks:
         found += [block["text"]] if "text" in block else []
         found += block.get("lines", [])
+        found += [" | ".join(block["columns"])] if "columns" in block else []
         found += [" | ".join(cell["text"] for cell in row) for row in block.get("rows", ())]
         found += [block["says"], *block["signers"]] if "says" in block else []
     return found
@@ -96,6 +100,20 @@ def forms_of(day: Day, precinct: str = "101") -> dict[str, list[str]]:
     own = {form: lines_of(precinct_form(facts, precinct, form)) for form in forms_ready(day.state(precinct))}
     wide = law_of_court.forms_ready(day.court())
     return own | {form: lines_of(court_form(facts, form)) for form in wide}
+
+
+def assert_they_read(recount: str, forms: Mapping[str, Sequence[str]]) -> None:
+    """Assert that the forms of this recount read, word for word, as the text beside this file.
+
+    Codes are no words: they are other ones as soon as anything is written otherwise. Where forms were changed
+    on purpose, RECOUNT_WRITE_FORMS=1 writes the texts anew; read what git shows of it.
+    """
+    said = "".join(f"# {name}\n\n" + "\n".join(lines) + "\n\n" for name, lines in sorted(forms.items()))
+    without_codes = re.sub(r"\b(?:[0-9a-f]{64}|[0-9a-f]{16}|[0-9a-f]{8})\b", "CODE", said)
+    path = FORMS / f"{recount}.txt"
+    if os.environ.get("RECOUNT_WRITE_FORMS"):
+        path.write_text(without_codes, encoding="utf-8")
+    assert without_codes.splitlines() == path.read_text(encoding="utf-8").splitlines()
 
 
 def assert_on_forms(forms: Mapping[str, Sequence[str]], **expected: str | tuple[str, ...]) -> None:
@@ -145,8 +163,10 @@ def test_1_a_clean_recount_ends_as_the_deck_says() -> None:
         ("T", 0),
         ("other_write_in", None),
     ]
+    forms = forms_of(day)
+    assert_they_read("1-clean", forms)
     assert_on_forms(
-        forms_of(day),
+        forms,
         counts=f"{STACK} | 1 | 120 | Ann Lee, official, D | used",
         runs=("C  sheets counted | 103", "S  sheets set aside | 13", "X  sheets not accepted | 4"),
         set_aside=("Sheets set aside: 13", "Sheets not accepted: 4", "alpha | 1 | 5 | 1 | write in"),
@@ -176,6 +196,7 @@ def test_2_where_c_plus_s_is_not_r_all_ballots_are_counted_by_hand() -> None:
     to_the_court(day)
     day.certify()
     forms = forms_of(day)
+    assert_they_read("2-c-plus-s-is-not-r", forms)
     assert set(forms) == {*ALWAYS, "mismatch", *COURT}
     assert any(
         line.startswith("I2 | ") and line.endswith("C + S = 116, R = 117 | NO") for line in forms["mismatch"]
@@ -208,6 +229,7 @@ def test_3_a_ballot_in_the_wrong_pile_is_found_by_its_notice() -> None:
     assert totals(said) == CLEAN
     assert "moved from the counted pile to the set_aside pile" in said.moves[0]
     forms = forms_of(day)
+    assert_they_read("3-wrong-pile", forms)
     assert set(forms) == {*ALWAYS, "transmittal"}
     assert "c | the counted pile | 2 | 104 | Bob Ray, official, R | used" in forms["counts"]
     assert "All ballots | 13 | 13" in forms["tally"]
@@ -244,6 +266,7 @@ def test_4_a_jammed_ballot_that_is_fed_again_counts_once() -> None:
     said = day.conclude()
     assert totals(said) == CLEAN
     forms = forms_of(day)
+    assert_they_read("4-jam-fed-again", forms)
     assert "alpha | 101-1 | 1 | 120 | yes" in forms["runs"]
     assert "Votes for Josiah Bartlett | 49" in forms["runs"]
     assert set(forms) == {*ALWAYS, "transmittal"}
@@ -263,6 +286,7 @@ def test_5_nine_ballots_short_are_reported_and_not_topped_up() -> None:
     to_the_court(day)
     day.certify()
     forms = forms_of(day)
+    assert_they_read("5-nine-short", forms)
     assert set(forms) == {*ALWAYS, *COURT}
     note = "9 ballots fewer than the statement of results: reported, not topped up"
     assert note in forms["submission"]
@@ -291,6 +315,7 @@ def test_6_a_late_challenge_of_a_ballot_that_was_not_segregated_is_refused() -> 
     draft = day.certify()
     assert [party.total for party in draft.totals] == [49, 45]
     forms = forms_of(day)
+    assert_they_read("6-late-challenge", forms)
     assert set(forms) == {*ALWAYS, *COURT}
     assert "0 ballots." in forms["docket"]
     offered = "an overvote, by letter on the next morning"
@@ -323,6 +348,7 @@ def test_7_a_tie_ends_in_a_writ_for_a_special_election() -> None:
     assert [party.total for party in draft.totals] == [49, 49]
     assert draft.tie == "the court issues a writ promptly ordering a special election (H)"
     forms = forms_of(day)
+    assert_they_read("7-tie", forms)
     assert set(forms) == {*ALWAYS, "challenges", "labels", *COURT, "tie"}
     assert {"Josiah Bartlett | 49", "Arnold Vinick | 49"} <= set(forms["tie"])
     assert draft.tie in forms["tie"]
@@ -355,6 +381,7 @@ def test_8_three_of_several_with_most_ballots_set_aside() -> None:
         "in the order of their votes: Josiah Bartlett 32; Arnold Vinick 29;"
     )
     forms = forms_of(day)
+    assert_they_read("8-three-of-several", forms)
     assert set(forms) == {*ALWAYS, *COURT}
     assert "Josiah Bartlett + Arnold Vinick | 12 | 12" in forms["tally"]
     assert "S because of undervote | 30" in forms["runs"]
@@ -381,6 +408,7 @@ def test_9_a_referendum_is_counted_for_and_against() -> None:
         "votes for and against: No 8; Yes 7; the court declares the outcome of the referendum (F)",
     )
     forms = forms_of(day)
+    assert_they_read("9-referendum", forms)
     assert set(forms) == {*ALWAYS, *COURT}
     assert {"Yes | 7 | 0 | 7", "No | 8 | 0 | 8"} <= set(forms["certification"])
     assert "Overvote: votes for more than allowed; no vote counts (A) | 1 | 1" in forms["tally"]
@@ -428,6 +456,7 @@ def test_10_a_locality_of_30_precincts_on_8_devices_at_once() -> None:
     assert [party.total for party in draft.totals] == [120, 100]
     assert len(draft.precincts) == 30
     forms = forms_of(day, "130")
+    assert_they_read("10-thirty-precincts", forms)
     assert set(forms) == {*ALWAYS, *COURT}
     assert "all | Fairview County |  | 120 | 100 | 0" in forms["transmittal"]
     assert "all | Fairview County |  | 120 | 100" in forms["certification"]
