@@ -98,9 +98,17 @@ def _label(stated: int | None, *, counted: bool) -> str:
 
 
 def _counts(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+    used = state.counts_used
     rows = [
-        (entry.letter, LETTERS[entry.letter], entry.attempt, entry.value, in_words(entry.person), use)
-        for use, book in (("used", state.counts), *(("kept, not used", old) for old in state.dropped_counts))
+        (
+            entry.letter,
+            LETTERS[entry.letter],
+            entry.attempt,
+            entry.value,
+            in_words(entry.person),
+            "used" if entry in used else "kept, not used",
+        )
+        for book in (state.counts, *state.dropped_counts)
         for entry in book.entries
     ]
     columns = ("Of", "What", "Attempt", "Counted", "By", "Use")

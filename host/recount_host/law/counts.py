@@ -70,11 +70,14 @@ class CountBook:
             return Standing.HALF
         return Standing.LOCKED if entries[-1].value == entries[-2].value else Standing.DIFFER
 
+    def agreed(self, letter: str, attempt: int) -> tuple[Entry, ...]:
+        """Return the two counts that agree and lock this number, none while it is not locked."""
+        return self.of(letter, attempt)[-2:] if self.standing(letter, attempt) is Standing.LOCKED else ()
+
     def value(self, letter: str, attempt: int) -> int | None:
         """Return the number on which both persons agreed, or None while they have not."""
-        return (
-            self.of(letter, attempt)[-1].value if self.standing(letter, attempt) is Standing.LOCKED else None
-        )
+        agreed = self.agreed(letter, attempt)
+        return agreed[-1].value if agreed else None
 
     def last_attempt(self, letter: str) -> int:
         """Return the latest attempt in which somebody entered this number; 1 when nobody did."""

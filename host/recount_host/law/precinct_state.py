@@ -13,7 +13,7 @@ from recount_host.law import hand_count
 from recount_host.law.challenges import CHALLENGED, Challenge, Segregated, counted_as_challenged
 from recount_host.law.conclusion import Answer
 from recount_host.law.contest import Contest
-from recount_host.law.counts import STACK_AND_PILES, CountBook, Standing, locked
+from recount_host.law.counts import LETTERS, STACK_AND_PILES, CountBook, Entry, Standing, locked
 from recount_host.law.custody import PAPER, SCANNED, Container, Sealed, unopened
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import Pass, ToCount
@@ -224,6 +224,17 @@ class PrecinctState:
     def stack(self) -> int | None:
         """Return H of the attempt in force, None while it is not locked."""
         return self.counts.value("H", self.attempt)
+
+    @property
+    def counts_used(self) -> tuple[Entry, ...]:
+        """Return the counts whose numbers are used: the last two of each number, where they agree."""
+        return tuple(
+            entry
+            for letter in LETTERS
+            for entry in self.counts.agreed(
+                letter, self.attempt if letter in STACK_AND_PILES else self.counts.last_attempt(letter)
+            )
+        )
 
     def pile(self, letter: str) -> int | None:
         """Return c, s or x of the attempt in force with the moves applied, None while it is not locked."""

@@ -118,3 +118,28 @@ def test_o_is_no_more_than_the_sheets_it_is_part_of() -> None:
     with pytest.raises(NotAllowed, match="o cannot be more than the 1 sheets"):
         day.enter("o", 2, ANN)
     assert day.lock(o=1).other("o") == 1
+
+
+def test_only_the_last_two_counts_that_agree_are_used_and_all_others_are_kept() -> None:
+    day = a_scanned_day()
+    for value, person in ((13, ANN), (11, BOB), (11, ANN), (11, BOB)):
+        day.enter("H", value, person)
+    day.lock(c=9, s=2, x=1)
+    assert [(entry.letter, entry.value) for entry in day.state().counts_used][:3] == [
+        ("H", 11),
+        ("H", 11),
+        ("c", 9),
+    ]
+    day.reconcile()
+    assert day.state().counts_used == (), "all four are counted once more"
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=2)
+    day.lock(p=0)
+    used = day.state().counts_used
+    assert [(entry.letter, entry.attempt, entry.value, entry.person) for entry in used] == [
+        (letter, 2, value, person)
+        for letter, value in (("H", 12), ("c", 9), ("s", 2), ("x", 1), ("p", 0))
+        for person in (ANN, BOB)
+    ]
