@@ -113,8 +113,14 @@ class _InsteadOfTheRun:
         self.work, self.code = work, 1
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if session.testsfailed:
+            print("make mutants: there are tests that cannot be collected: see above", file=sys.stderr)
+            return True
         always_the_same_examples()
-        self.code = self.work(Collected(session))
+        try:
+            self.code = self.work(Collected(session))
+        except RuntimeError as error:
+            print(f"make mutants: {error}", file=sys.stderr)
         return True
 
 
