@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -61,7 +61,7 @@ def fuzz(target: Target, inputs: int, folder: Path, seed: int) -> Outcome:
     corpus, figures, log = folder / name, folder / f"{name}.json", folder / f"{name}.log"
     corpus.mkdir()
     begun = time.monotonic()
-    words = [target.name, str(inputs), str(figures), str(corpus), str(seed)]
+    words = [target.name, str(inputs), str(figures), str(corpus), str(seed), *target.guided_by]
     with log.open("wb") as stream:
         ended = subprocess.run(
             [sys.executable, "-m", "firmware_tests.fuzz.one", *words],
@@ -77,6 +77,12 @@ def fuzz(target: Target, inputs: int, folder: Path, seed: int) -> Outcome:
     return Outcome(
         target, inputs, counts["inputs"], counts["past"], lines, left, time.monotonic() - begun, failure
     )
+
+
+def _tell(outcome: Outcome) -> None:
+    print(outcome.line(), flush=True)
+    for line in outcome.left:
+        print(f"  not reached: {line}", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -99,11 +105,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             pool.submit(fuzz, each, max(100, round(each.inputs * args.share)), folder, args.seed)
             for each in chosen
         ]
-        outcomes = [each.result() for each in waiting]
-    for outcome in outcomes:
-        print(outcome.line(), flush=True)
-        for line in outcome.left:
-            print(f"  not reached: {line}")
+        outcomes: list[Outcome] = []
+        for done in as_completed(waiting):
+            outcomes.append(done.result())
+            _tell(outcomes[-1])
     print(
         f"bounds: all inputs, {PAST:.0%} of them past the first layer, {REACHED:.0%} of the lines reached, "
         "no crash, no hang (10 s), no memory above 1,500 MB"

@@ -104,4 +104,5 @@ BUNDLES = Target(
             "a chain's entries are bounded before they are decoded; this is for a ledger's rows"
         ),
     },
+    guided_by=("recount_protocol", "recount_classifier.program", "recount_host"),
 )

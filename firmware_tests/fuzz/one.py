@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,16 +11,21 @@ from typing import Any
 atheris: Any = importlib.import_module("atheris")
 """Not for every machine: Linux on x86-64 only."""
 
-with atheris.instrument_imports(include=["recount_protocol", "recount_classifier.program", "recount_host"]):
+guide: AbstractContextManager[Any] = (
+    atheris.instrument_imports(include=sys.argv[6:]) if sys.argv[6:] else nullcontext()
+)
+with guide:
     from firmware_tests.fuzz.targets import target
 
 NOTE_EVERY = 1000
 
 
 def main() -> None:
-    """Fuzz: NAME, number of inputs, file for the figures, folder of the corpus, seed."""
+    """Fuzz: NAME, number of inputs, file for the figures, folder of the corpus, seed, what guides it."""
     name, inputs, figures, corpus, seed = sys.argv[1:6]
     chosen = target(name)
+    for function in () if chosen.guided_by else chosen.code:
+        atheris.instrument_func(function)
     wanted, path = int(inputs), Path(figures)
     counts = {"inputs": 0, "past": 0}
     for n, data in enumerate(chosen.seeds()):
@@ -32,8 +38,10 @@ def main() -> None:
         if counts["inputs"] % NOTE_EVERY == 0 or counts["inputs"] >= wanted:
             path.write_text(json.dumps(counts))
 
-    def change(data: bytes, max_size: int, number: int) -> bytes:
-        return chosen.change(data, Random(number), max_size)
+    random = Random(int(seed))
+
+    def change(data: bytes, max_size: int, _number: int) -> bytes:
+        return chosen.change(data, random, max_size)
 
     finding = Path(corpus).with_name(f"finding-{Path(corpus).name}-")
     options = (

@@ -49,6 +49,9 @@ class Target:
     """The functions whose lines must be reached."""
     beyond: Mapping[str, str] = field(default_factory=dict[str, str])
     """Lines of them, as they are written, that no input can reach, each with the reason."""
+    guided_by: Sequence[str] = ()
+    """Modules and packages that guide the fuzzer whole. Without them the functions of `code` alone do, which
+    is three times as fast."""
 
 
 # Frames, and what they carry
@@ -260,6 +263,7 @@ TARGETS = (
             *named(frames, "_unstuffed"),
             *named(FrameReader, "feed _finish _counted"),
         ),
+        guided_by=("recount_protocol.frames", "recount_protocol.delivery"),
     ),
     Target(
         "feeder messages",
