@@ -24,6 +24,7 @@ from host.tests.mutants.processes import in_a_fork
 from host.tests.mutants.trying import (
     LAW,
     REPOSITORY,
+    SLOW_S,
     Collected,
     Reach,
     Reached,
@@ -110,10 +111,15 @@ def _reached(collected: Collected, marks: Mapping[str, str]) -> Reached:
     path = CACHE / "reached.json"
     law = _hash(*(file.read_bytes() for file in sorted(LAW.glob("*.py"))))
     kept: dict[str, Reach] = {}
+    wanted = set(marks.values())
     if path.exists():
         known = json.loads(path.read_text(encoding="utf-8"))
-        if known["law"] == law:
-            kept = {mark: Reach(**reach) for mark, reach in known["tests"].items() if mark in marks.values()}
+        kept = {
+            mark: Reach(**reach)
+            for mark, reach in known["tests"].items()
+            # What takes too long to be used does so in another law too.
+            if mark in wanted and (known["law"] == law or reach["seconds"] > SLOW_S)
+        }
     new = [test for test, mark in marks.items() if mark not in kept]
     if new:
         print(f"which lines {len(new)} tests reach", flush=True)
