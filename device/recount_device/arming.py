@@ -12,6 +12,7 @@ from typing import Any
 from recount_classifier.program import Program
 from recount_classifier.thresholds import thresholds_hash
 from recount_protocol.records import TEST, Record
+from recount_protocol.software_names import what_changed
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,13 @@ class Arming:
             self.armed, self.why_disarmed = None, why
 
     def on_started(self, _record: Record, body: Mapping[str, Any]) -> None:
-        """Hear that the device's program started: other software than the tested one disarms."""
+        """Hear that the device's program started: another one than the tested, or set otherwise, disarms."""
         for proved in (self.armed, self.test):
             if proved is None:
                 continue
-            if body["software"] != proved.software:
-                self._disarm("the device's software was changed")
+            changed = what_changed(proved.software, body["software"])
+            if changed:
+                self._disarm(changed)
                 self.test = None
 
     def on_run_opened(self, record: Record, body: Mapping[str, Any]) -> None:
@@ -131,7 +133,7 @@ def why_not_live(arming: Arming, now: Present) -> str:
     for is_so, complaint in (
         (armed.program == now.program.program_hash, "it was armed for another contest program"),
         (armed.thresholds == thresholds_hash(now.program.thresholds), "it was armed with other thresholds"),
-        (armed.software == now.software, "it was armed with other software"),
+        (armed.software == now.software, f"since it was armed, {what_changed(armed.software, now.software)}"),
         (armed.firmware == now.firmware, "it was armed with another firmware of the feeder"),
     ):
         if not is_so:
@@ -149,7 +151,8 @@ def why_not_arm(arming: Arming, order: Mapping[str, Any], now: Present) -> str:
         (test.batches_closed > 0, "no batch of the test was closed"),
         (order["program"] == now.program.program_hash == test.program, "the test was of another program"),
         (order["thresholds"] == thresholds_hash(now.program.thresholds), "the order names other thresholds"),
-        (order["software"] == now.software == test.software, "the test was of other software"),
+        (order["software"] == test.software, "the test was of other software"),
+        (test.software == now.software, f"since the test, {what_changed(test.software, now.software)}"),
         (order["firmware"] == now.firmware == test.firmware, "the test was of another firmware"),
     ):
         if not is_so:

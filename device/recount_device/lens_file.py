@@ -1,7 +1,7 @@
 """lens.json in the device's folder: the lens calibration that sheets are read with, and its hash.
 
 Written by `recount-device calibrate` when the chart passed; read at every start. The hash over the numbers
-tells a file that was edited or cut; it is part of what logic and accuracy proved (`software.camera_name`).
+tells a file that was edited or cut; it is part of what logic and accuracy proved (`software.software_of`).
 """
 
 import json

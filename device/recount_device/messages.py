@@ -198,7 +198,7 @@ SENTENCES: Mapping[str, str] = {
     "mode_refused": "Run {run} cannot begin in mode {mode}: {why}.",
     "arming_refused": "This device cannot be armed by the test {run}: {why}. Run logic and accuracy again.",
     "other_contest": "Run {run} cannot begin: its program is for the contest {contest}.",
-    "other_software": "The program of this device is not the one that run {run} was opened with.",
+    "other_software": "Since run {run} was opened on this device, {changed}.",
     "batch_is_open": "The run cannot be ended: a batch is open. Press End batch first.",
     "settled_elsewhere": "Sheet {sheet} was not sent there: lay it on the hopper or in the tray NOT ACCEPTED,"
     " and settle it so.",

@@ -14,6 +14,7 @@ from recount_device.messages import sentence
 from recount_device.passage import Passage
 from recount_device.scribe import Scribe
 from recount_protocol.records import LIVE, TEST
+from recount_protocol.software_names import what_changed
 
 
 class Order(Protocol):
@@ -113,11 +114,11 @@ class Orders:
 
     @property
     def other_software(self) -> str:
-        """Why nothing more may be fed in the open run, in a sentence: it began with other programs."""
+        """Why nothing more may be fed in the open run, in a sentence: it began with another program or setting."""
         run = self._scribe.history.run
         if run is None or run.software == self._software:
             return ""
-        return sentence("other_software", run=run.run)
+        return sentence("other_software", run=run.run, changed=what_changed(run.software, self._software))
 
     @property
     def why_unarmed(self) -> str:

@@ -41,7 +41,7 @@ from recount_device.reader import Reader
 from recount_device.reading_process import ReadingProcess, StandingReader
 from recount_device.scribe import Outbox, Scribe
 from recount_device.serial_port import find_port
-from recount_device.software import firmware_name, software_hash, software_name
+from recount_device.software import firmware_name, software_of
 from recount_device.station import Host, Station
 
 GRACE_US = 10_000_000
@@ -109,7 +109,7 @@ def make_station(
     store: Store,
 ) -> Station:
     """Put the station together and write down that the device has started, and what it found."""
-    software = software_name(software_hash(), parts.lens)
+    software = software_of(config, parts.lens)
     scribe = Scribe(journal, host)
     has_diverter = config.diverter == "motor"
     passage = Passage(
@@ -231,7 +231,7 @@ def run_device(
         parts.panel.show(message("starting"))
         feeder.await_firmware()
         firmware = firmware_name(feeder.firmware_hash)
-        software = software_name(software_hash(), parts.lens)
+        software = software_of(config, parts.lens)
         introduction = Introduction(config.name, software, firmware)
         host = HostLink(journal.path, identity, introduction, HostPin(config.folder), config.host)
         store = ProgramStore(config.folder)

@@ -5,8 +5,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from recount_classifier.lens import Lens
+from recount_device.config import Config
 from recount_device.lens_file import lens_hash
 from recount_protocol import feeder_messages
+from recount_protocol.software_names import LENS, OPTICS, PATH, software_name
 
 PACKAGES = ("recount_protocol", "recount_classifier", "recount_device")
 """The packages whose sources decide what the device does to a ballot."""
@@ -27,12 +29,20 @@ def software_hash() -> str:
     return total.hexdigest()
 
 
-def software_name(software: str, lens: Lens | None) -> str:
-    """Return how the records name what reads sheets here: the program's hash, and the lens calibration's.
+def software_of(config: Config, lens: Lens | None) -> str:
+    """Return how the records name what reads sheets here: the program, and what decides how they are read.
 
-    Logic and accuracy prove both together: with another calibration the device is not the tested one.
+    Logic and accuracy prove all of it together: with other optics, another paper path or another lens
+    calibration the device is not the tested one.
     """
-    return software if lens is None else f"{software} lens {lens_hash(lens)[:16]}"
+    path = f"{config.path!r} {config.diverter}"
+    settings = {OPTICS: _hash_of(repr(config.optics)), PATH: _hash_of(path)}
+    calibrated = {} if lens is None else {LENS: lens_hash(lens)}
+    return software_name(software_hash(), {**settings, **calibrated})
+
+
+def _hash_of(numbers: str) -> str:
+    return sha256(numbers.encode()).hexdigest()
 
 
 def firmware_name(firmware_hash: str) -> str:

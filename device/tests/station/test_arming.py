@@ -49,10 +49,10 @@ def after_test(bench: Bench, run: str = "test-1", *, closed: bool = True, batch:
     return bench
 
 
-def armed(bench: Bench) -> Bench:
+def armed(bench: Bench, software: str = "software") -> Bench:
     """Let the device pass, and arm it."""
     after_test(bench)
-    bench.host.order("arm_device", **order())
+    bench.host.order("arm_device", **order(software=software))
     bench.steps()
     assert len(bench.records("device_armed")) == 1
     return bench

@@ -12,14 +12,15 @@ from device.tests.station.test_arming import MakeBench, armed, fed_live, restart
 from recount_classifier.lens import Lens
 from recount_classifier.reading import read_sheet
 from recount_device.cli import main
-from recount_device.config import Config, OpticsSettings
+from recount_device.config import BOUNDS, Config, OpticsSettings, PathSettings
 from recount_device.errors import OperatorError
 from recount_device.lens_file import LENS_FILE, write_lens
 from recount_device.pictures import encode_png
 from recount_device.reader import SheetRead
 from recount_device.reading_process import ReadingProcess
 from recount_device.run import calibrated_lens
-from recount_device.software import software_hash, software_name
+from recount_device.software import software_hash, software_of
+from recount_protocol.software_names import what_changed
 
 LENS = Lens(2028, 3040, 1000.0, 1500.0, -0.02, 0.0, 0.0, 0.0, 0.0)
 BEND = -0.1
@@ -32,7 +33,7 @@ def a_config(folder: Path, **optics: int) -> Config:
 
 def test_a_device_without_a_calibration_reads_without_one(tmp_path: Path) -> None:
     assert calibrated_lens(a_config(tmp_path)) is None
-    assert software_name(software_hash(), None) == software_hash()
+    assert "lens" not in software_of(a_config(tmp_path), None)
 
 
 def test_a_device_reads_with_the_calibration_in_its_folder(tmp_path: Path) -> None:
@@ -50,16 +51,33 @@ def test_a_calibration_of_another_camera_mode_is_one_line(tmp_path: Path) -> Non
 
 
 def test_a_new_calibration_disarms(a_bench: MakeBench) -> None:
-    bench = armed(a_bench([]))
-    restarted_with(bench, software_name("software", LENS))
+    bench = a_bench([])
+    bench.software = software_of(a_config(bench.folder), None)
+    bench.restart()
+    restarted_with(armed(bench, bench.software), software_of(a_config(bench.folder), LENS))
     assert fed_live(bench) == 0
-    assert "software was changed" in bench.panel.text
+    assert "its lens was measured anew" in bench.panel.text
 
 
-def test_every_calibration_has_its_own_name() -> None:
-    names = {software_name("f", lens) for lens in (None, LENS, replace(LENS, k1=-0.020001))}
+def test_every_calibration_has_its_own_name(tmp_path: Path) -> None:
+    config = a_config(tmp_path)
+    names = {software_of(config, lens) for lens in (None, LENS, replace(LENS, k1=-0.020001))}
     assert len(names) == 3
-    assert all(name.startswith("f") for name in names)
+    assert all(name.startswith(software_hash()) for name in names)
+
+
+@pytest.mark.parametrize("changed", BOUNDS[OpticsSettings])
+def test_whatever_is_changed_in_the_optics_disarms_in_words(tmp_path: Path, changed: str) -> None:
+    proved = software_of(a_config(tmp_path), LENS)
+    now = software_of(a_config(tmp_path, **{changed: 1234}), LENS)
+    assert what_changed(proved, now) == "its focus, exposure or picture size was changed"
+
+
+def test_another_paper_path_disarms_in_words(tmp_path: Path) -> None:
+    config = a_config(tmp_path)
+    proved = software_of(config, None)
+    for other in (replace(config, path=PathSettings(pick_mm_s=200)), replace(config, diverter="prompt")):
+        assert what_changed(proved, software_of(other, None)) == "its paper path's numbers were changed"
 
 
 def test_the_reading_process_reads_with_the_lens() -> None:

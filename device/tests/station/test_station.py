@@ -707,5 +707,5 @@ def test_another_software_feeds_nothing_in_the_open_run(a_bench: MakeBench) -> N
     bench.restart()
     bench.steps()
     bench.press("start")
-    assert "program of this device is not the one" in bench.panel.text
+    assert "Since run r1 was opened on this device, its software was changed" in bench.panel.text
     assert bench.records("batch_opened") == []

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from recount_protocol.records import TEST, Record
+from recount_protocol.software_names import what_changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,8 @@ def _disarmed(state: Arming, why: str) -> Arming:
 
 def _started(state: Arming, record: Record, body: Mapping[str, Any]) -> Arming:
     state = replace(state, started_n=record.n, software=body["software"], firmware=body["firmware"])
-    if state.armed is not None and state.armed.software != body["software"]:
-        return _disarmed(state, "its software was changed")
-    return state
+    changed = "" if state.armed is None else what_changed(state.armed.software, body["software"])
+    return _disarmed(state, changed) if changed else state
 
 
 def _opened(state: Arming, _record: Record, body: Mapping[str, Any]) -> Arming:

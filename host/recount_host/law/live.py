@@ -6,6 +6,7 @@ from recount_host.act import Act
 from recount_host.law.arming import Arming
 from recount_host.law.precinct_state import Facts
 from recount_host.order import order_signers
+from recount_protocol.software_names import what_changed
 
 ASSIGNED, ENDED, ARMED, ZERO = "test_assigned", "test_ended", "device_armed", "zero_report_printed"
 """The kinds of acts of a logic-and-accuracy test."""
@@ -38,7 +39,10 @@ def why_not_live(facts: Facts, device: str, program: bytes) -> str:
         return f"it is not armed: {arming.why}; run logic and accuracy (logic-accuracy begin)"
     for is_so, complaint in (
         (armed.program == program, "it is armed for another contest program"),
-        (armed.software == arming.software, "it is armed with other software"),
+        (
+            armed.software == arming.software,
+            f"since it was armed, {what_changed(armed.software, arming.software)}",
+        ),
         (armed.firmware == arming.firmware, "it is armed with another firmware of the feeder"),
         (_certificate(facts.acts, device) == armed.certificate, "its certificate is not in this ledger"),
     ):
