@@ -308,7 +308,8 @@ def _boxes(
     apart_from_print = in_box - in_kinds[:, :, BESIDE_PRINT]
     written = (in_kinds[:, :, IN_WRITING] * (loose | marking)).sum(axis=1)
     name = (in_box * ((loose & crossing) | far)).max(axis=1)
-    stray = (apart_from_print * loose).sum(axis=1)
+    alone = loose & ~crossing & (in_kinds[:, :, IN_WRITING] == 0) & (strokes.in_zones.sum(axis=2) == 0)
+    stray = (apart_from_print * (loose & ~_shining_through(seen, alone, limits))).sum(axis=1)
     return [
         BoxMeasure(
             write_in_mm2=float(written[number]),
@@ -320,6 +321,19 @@ def _boxes(
         )
         for number, one in enumerate(seen)
     ]
+
+
+def _shining_through(seen: Sequence[Seen], alone: NDArray[np.bool_], limits: Thresholds) -> NDArray[np.bool_]:
+    """Return which of the strokes that stand `alone` are nowhere as dark as a pen or a pencil writes.
+
+    What is written on the other side shines through so: pale, and blurred by the paper.
+    """
+    pale = np.zeros_like(alone)
+    for one, found, candidates in zip(seen, pale, alone, strict=True):
+        if candidates.any():
+            written = one.strokes.darker(one.excess, round(limits.pen_ink * 255)) * MM2
+            found[: one.strokes.count] = written < limits.pen_mm2 - limits.guard_mm2
+    return alone & pale
 
 
 def _reaches_far(style: Style, strokes: Spread, in_targets: NDArray[np.float64]) -> NDArray[np.bool_]:

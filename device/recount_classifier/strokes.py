@@ -50,6 +50,13 @@ class Strokes:
         weights = (mask.ravel()[self.pixels] > 0).astype(np.float64)
         return _summed(self.labels, weights, self.count)
 
+    def darker(self, excess: Grey, level: int) -> Counts:
+        """Return of each stroke, bridges included, how many pixels of the full picture are above `level`."""
+        rows, columns = excess.shape[0] // 2, excess.shape[1] // 2
+        squares = excess[: 2 * rows, : 2 * columns].reshape(rows, 2, columns, 2)
+        under = squares[self.pixels // columns, :, self.pixels % columns]
+        return _summed(self.labels, (under > level).sum(axis=(1, 2)).astype(np.float64), self.count)
+
     def by_zone(self, zones: Grey, zone_count: int) -> Counts:
         """Return (strokes x zones): each stroke's ink pixels in the zones numbered 1 to `zone_count`."""
         index = self.labels * (zone_count + 1) + zones.ravel()[self.pixels]

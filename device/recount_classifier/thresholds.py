@@ -117,6 +117,11 @@ class Thresholds:
     """Ink in a write-in area."""
     stray_mm2: float = 2.4
     """Ink of one stroke that stands far from everything, and of all such strokes together."""
+    pen_ink: float = 0.25
+    """Excess darkness that every written stroke has somewhere, and pale ink of the other side nowhere."""
+    pen_mm2: float = 0.1
+    """Ink so dark that a stroke far from everything has, if it is written. Of 150 words drawn with a light pencil
+    all had; of 26 sheets held up by print behind them, a quarter of its ink shining through, 8 had."""
     bare_mm2: float = 0.5
     """Print of the contest that is absent, in one spot."""
     streak_cover: float = 0.85
@@ -192,6 +197,7 @@ GUARDS = {
     "name_mm2": "guard_mm2",
     "write_in_mm2": "guard_mm2",
     "stray_mm2": "guard_stray_mm2",
+    "pen_mm2": "guard_mm2",
     "bare_mm2": "guard_bare_mm2",
     "test_clear_mm2": "guard_mm2",
     "test_mark_mm2": "guard_mm2",
