@@ -120,8 +120,8 @@ class Thresholds:
     pen_ink: float = 0.25
     """Excess darkness that every written stroke has somewhere, and pale ink of the other side nowhere."""
     pen_mm2: float = 0.1
-    """Ink so dark that a stroke far from everything has, if it is written. Of 150 words drawn with a light pencil
-    all had; of 26 sheets held up by print behind them, a quarter of its ink shining through, 8 had."""
+    """Ink so dark that a stroke far from everything has, if it is written. Of 150 words drawn with a light
+    pencil all had; of 26 sheets held up by print behind them, a quarter of its ink shining through, 8 had."""
     bare_mm2: float = 0.5
     """Print of the contest that is absent, in one spot."""
     streak_cover: float = 0.85
