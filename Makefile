@@ -76,13 +76,13 @@ failure-table: $(ENVIRONMENT)  ## read 60 drawn sheets (PAGES=n) of all that goe
 	@$(BIN)/python -m device.tests.classifier.failure_table --pages $(or $(PAGES),60) --part $(or $(PART),1/1)
 
 .PHONY: same-verdict
-same-verdict: $(ENVIRONMENT) $(OTHER_OPENCV)  ## another release of OpenCV gives the same verdicts (EVERY=1: all real readings)
-	@$(BIN)/python -m device.tests.classifier.same_verdict --drawn 6 --every $(or $(EVERY),2) -- \
+same-verdict: $(ENVIRONMENT) $(OTHER_OPENCV)  ## another release of OpenCV gives the same verdicts (CONTESTS=14: all contests of the real sheets)
+	@$(BIN)/python -m device.tests.classifier.same_verdict --drawn 6 --contests $(or $(CONTESTS),7) -- \
 		$(dir $(OTHER_OPENCV))bin/python
 
 .PHONY: same-verdict-arm64
-same-verdict-arm64: $(ENVIRONMENT) $(ARM64)  ## an emulated arm64 processor gives the same verdicts (EVERY=n: each n-th reading)
-	@$(BIN)/python -m device.tests.classifier.same_verdict --drawn 1 --every $(or $(EVERY),10) \
+same-verdict-arm64: $(ENVIRONMENT) $(ARM64)  ## an emulated arm64 processor gives the same verdicts (CONTESTS=n: of each real sheet)
+	@$(BIN)/python -m device.tests.classifier.same_verdict --drawn 1 --contests $(or $(CONTESTS),1) \
 		--packages $(dir $(ARM64))packages -- \
 		qemu-aarch64-static -L $(dir $(ARM64))root $(dir $(ARM64))root/usr/bin/python3.11 -S
 

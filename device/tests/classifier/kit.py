@@ -32,26 +32,25 @@ def drawn_sheets(numbers: range, rows: Sequence[Row] = TABLE) -> Iterator[Sheet]
             yield f"drawn: {row.name} {number}", drawn_pages.program(), [page.picture()]
 
 
-def real_sheets(ballots: Path, names: tuple[str, ...], every: int) -> Iterator[Sheet]:
-    """Yield each `every`th reading (a contest of a sheet) of the sets of real ballots."""
-    count = 0
+def real_sheets(ballots: Path, names: tuple[str, ...], contests_each: int | None = None) -> Iterator[Sheet]:
+    """Yield the contests of the sets' real ballots: all, or so many of each sheet, others on the next."""
     for name in names:
         folder = ballots / name
         contests = {
             str(contest["number"]): contest for contest in real_ballots.definition_of(folder)["contests"]
         }
         programs: dict[str, Program] = {}
+        place = 0
         for line in (folder / "truth.jsonl").read_text(encoding="utf-8").splitlines():
             sheet = json.loads(line)
-            for number in sheet["contests"]:
-                side = contests[number]["side"]
-                count += 1
-                if count % every or side not in sheet["files"]:
-                    continue
+            numbers = [n for n in sheet["contests"] if contests[n]["side"] in sheet["files"]]
+            taken = len(numbers) if contests_each is None else min(contests_each, len(numbers))
+            for number in (numbers[(place + step) % len(numbers)] for step in range(taken)):
                 if number not in programs:
                     programs[number] = real_ballots.program_for(folder, contests[number])
-                picture = real_ballots.picture(folder / sheet["files"][side])
+                picture = real_ballots.picture(folder / sheet["files"][contests[number]["side"]])
                 yield f"{name}: sheet {sheet['sheet']}, contest {number}", programs[number], [picture]
+            place += taken
 
 
 def write_kit(folder: Path, sheets: Iterator[Sheet]) -> int:

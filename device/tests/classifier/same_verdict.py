@@ -1,8 +1,8 @@
 """The same sheets read in two environments: verdicts must be the same; how far apart the values are is told.
 
-`python -m device.tests.classifier.same_verdict [--drawn N] [--every N] -- PYTHON...` reads them here and by
-the other command. `make same-verdict` does it with another release of OpenCV, `make same-verdict-arm64` with
-an emulated processor, and test_same_verdict.py with parts of OpenCV switched off.
+`python -m device.tests.classifier.same_verdict [--drawn N] [--contests N] -- PYTHON...` reads them here and
+by the other command. `make same-verdict` does it with another release of OpenCV, `make same-verdict-arm64`
+with an emulated processor, and test_same_verdict.py with parts of OpenCV switched off.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -60,20 +61,35 @@ def read_kit(
     python: Sequence[str],
     environment: Mapping[str, str] | None = None,
     packages: Path | None = None,
+    processes: int = 1,
 ) -> dict[str, Any]:
-    """Return what a Python reads of a kit.
+    """Return what a Python reads of a kit, in so many processes.
 
     `environment` is added to the environment variables; `packages` is where its numpy and OpenCV lie, when it
-    has none of its own.
+    has none of its own. Raises CalledProcessError when it fails.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "verdicts.json"
-        folders = [REPOSITORY / "device", REPOSITORY / "protocol"]
-        if packages is not None:
-            folders.append(packages.resolve())
-        variables = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders)), **(environment or {})}
-        subprocess.run([*python, str(READER), str(kit), str(out)], check=True, env=variables)
+    folders = [REPOSITORY / "device", REPOSITORY / "protocol"]
+    if packages is not None:
+        folders.append(packages.resolve())
+    variables = {
+        **os.environ,
+        # A thread that waits for work takes the time of the process beside it.
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": os.pathsep.join(map(str, folders)),
+        **(environment or {}),
+    }
+
+    def read(part: int) -> dict[str, Any]:
+        out = Path(folder) / f"verdicts-{part}.json"
+        command = [*python, str(READER), str(kit), str(out), f"{part}/{processes}"]
+        subprocess.run(command, check=True, env=variables)
         return json.loads(out.read_text(encoding="utf-8"))
+
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(processes) as waiting:
+        first, *others = waiting.map(read, range(1, processes + 1))
+    for other in others:
+        first["verdicts"] |= other["verdicts"]
+    return first
 
 
 def compare(here: Mapping[str, Any], there: Mapping[str, Any]) -> Comparison:
@@ -101,20 +117,23 @@ def main() -> int:
     """Read here and there; print the comparison; return 1 when any verdict differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--drawn", type=int, default=2, help="drawn sheets of each kind of trouble")
-    parser.add_argument("--every", type=int, default=4, help="of the real readings, every so manieth")
+    parser.add_argument(
+        "--contests", type=int, help="contests of each real sheet, others on the next (default: all)"
+    )
     parser.add_argument("--packages", type=Path, help="where the other Python's packages lie")
     parser.add_argument("python", nargs="+", help="the command of the other Python")
     arguments = parser.parse_args()
     ballots = REPOSITORY.parent / "shared" / "ballots"
     sheets: Iterator[Sheet] = drawn_sheets(range(arguments.drawn))
     if ballots.is_dir():
-        sheets = chain(sheets, real_sheets(ballots, REAL_SETS, arguments.every))
+        sheets = chain(sheets, real_sheets(ballots, REAL_SETS, arguments.contests))
+    processes = os.cpu_count() or 1
     with tempfile.TemporaryDirectory() as folder:
         kit = Path(folder)
         print(f"{write_kit(kit, sheets)} readings are made in each environment", flush=True)
-        here = read_kit(kit, [sys.executable])
+        here = read_kit(kit, [sys.executable], processes=processes)
         start = time.monotonic()
-        there = read_kit(kit, arguments.python, packages=arguments.packages)
+        there = read_kit(kit, arguments.python, packages=arguments.packages, processes=processes)
         seconds = time.monotonic() - start
     found = compare(here, there)
     print("\n".join(found.lines()), f"\nthe other took {seconds:.0f} s", sep="")

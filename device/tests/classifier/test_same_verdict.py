@@ -30,7 +30,7 @@ def kit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return drawn sheets of every other kind of trouble, and a few real ones where they are at hand."""
     folder = tmp_path_factory.mktemp("kit")
     ballots = REPOSITORY.parent / "shared" / "ballots"
-    real = islice(real_sheets(ballots, ("durant", "juneau"), 5), 8) if ballots.is_dir() else iter(())
+    real = islice(real_sheets(ballots, ("durant", "juneau"), 1), 8) if ballots.is_dir() else iter(())
     write_kit(folder, chain(drawn_sheets(range(1), TABLE[::2]), real))
     return folder
 

@@ -1,8 +1,9 @@
 """Reads a kit of sheets in whatever environment runs this, and writes each verdict with what was measured.
 
-`PYTHONPATH=device:protocol python device/tests/classifier/verdicts.py KIT OUT.json`: it needs nothing but the
-classifier and what that needs, so that it also runs where the product is not installed (another release of
-OpenCV, another processor). `kit.py` makes a kit; `same_verdict.py` compares what two environments wrote.
+`PYTHONPATH=device:protocol python device/tests/classifier/verdicts.py KIT OUT.json [2/4]`: it needs nothing
+but the classifier and what that needs, so that it also runs where the product is not installed (another
+release of OpenCV, another processor). With 2/4 it reads the second quarter of the sheets. `kit.py` makes a
+kit; `same_verdict.py` compares what two environments wrote.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import platform
 import sys
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,17 +28,26 @@ _CROP = ("crop_left", "crop_top")
 """Where the crop begins: a pixel more or less of margin is no difference. Places are told on the sheet."""
 
 
-def main(kit: Path, out: Path) -> None:
-    """Read every sheet of the kit and write the verdicts."""
+_TOLD_EVERY_S = 10.0
+"""How often is told how far the reading is: an emulated processor takes minutes."""
+
+
+def main(kit: Path, out: Path, part: int = 1, parts: int = 1) -> None:
+    """Read every sheet of that part of the kit and write the verdicts."""
     cv2.setNumThreads(1)
     programs: dict[str, Program] = {}
     verdicts: dict[str, Any] = {}
-    for sheet in json.loads((kit / "kit.json").read_text(encoding="utf-8")):
+    sheets = json.loads((kit / "kit.json").read_text(encoding="utf-8"))[part - 1 :: parts]
+    start = told = time.monotonic()
+    for sheet in sheets:
         name: str = sheet["program"]
         if name not in programs:
             programs[name] = read_program((kit / name).read_bytes())
         pages = [np.load(kit / page) for page in sheet["pages"]]
         verdicts[sheet["name"]] = _told(read_sheet(pages, programs[name]), programs[name])
+        if time.monotonic() - told > _TOLD_EVERY_S:
+            told = time.monotonic()
+            print(f"part {part}: {len(verdicts)} of {len(sheets)} in {told - start:.0f} s", flush=True)
     out.write_text(json.dumps({"environment": environment(), "verdicts": verdicts}), encoding="utf-8")
 
 
@@ -79,4 +90,4 @@ def _measured(measured: Measured, index: int) -> dict[str, float]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(Path(sys.argv[1]), Path(sys.argv[2]), *(int(n) for part in sys.argv[3:] for n in part.split("/")))
