@@ -22,6 +22,7 @@ from recount_device.known_marks import name_of, read_known_marks
 from recount_device.lens_file import read_lens
 from recount_device.mark_calibration import (
     LEAST_BLANKS,
+    MARK_SCORES,
     RECOMMENDED_SHEETS,
     SCORES,
     Margin,
@@ -175,8 +176,9 @@ def _margin_line(margin: Margin) -> str:
     if margin.name in SCORES:
         score = f"{margin.measured:.4f} + {margin.guard:.4f}"
         said = f"empty targets, {margin.name}: {score} below {margin.limit:.3f}"
-    elif margin.name == "marked":
-        said = f"weakest mark, cover: {margin.measured:.3f} - {margin.guard:.3f} above {margin.limit:.3f}"
+    elif margin.name in MARK_SCORES:
+        score = f"{margin.measured:.3f} - {margin.guard:.3f}"
+        said = f"marks, {margin.name}: {score} above {margin.limit:.3f}"
     else:
         said = f"from empty to marked, cover: {margin.measured:.3f}, at least {margin.limit:.2f}"
     return f"  {sign} {said}" + ("" if margin.holds else f" (closest: {margin.worst})")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from recount_classifier.thresholds import Thresholds
-from recount_device.mark_calibration import SCORES, Result, Scores
+from recount_device.mark_calibration import MARK_SCORES, SCORES, Result, Scores
 from recount_device.svg import BAD, INK, QUIET, line, text
 
 WIDTH_PX = 960
@@ -26,12 +26,17 @@ _WORDS = {
     "ring": "ink on the outline",
     "halo": "ink round the target",
     "spot": "largest spot",
+    "relief": "ink above its ground",
+    "tone": "how dark that is",
 }
+_ROWS = (*SCORES, *MARK_SCORES)
+_MARKED_FROM = {"cover": "marked_cover", **MARK_SCORES}
+"""Rows that show where marks begin: the cover's too, for the room between."""
 
 
 def plot(title: str, scores: Scores, result: Result, limits: Thresholds) -> str:
     """Return the SVG text."""
-    height = _TOP + _ROW * len(SCORES) + 30
+    height = _TOP + _ROW * len(_ROWS) + 30
     verdict = "PASSED" if result.passed else "FAILED"
     counts = f"{scores.blanks} blank and {scores.decks} marked sheets"
     size = f'viewBox="0 0 {WIDTH_PX} {height}" width="{WIDTH_PX}" height="{height}"'
@@ -42,7 +47,7 @@ def plot(title: str, scores: Scores, result: Result, limits: Thresholds) -> str:
         text(24, 36, f"{title}: {verdict}", size=20, weight="bold"),
         text(24, 62, f"{counts}. Bars up: marked targets. Bars down: empty targets.", colour=QUIET),
     ]
-    for row, name in enumerate(SCORES):
+    for row, name in enumerate(_ROWS):
         y = _TOP + row * _ROW + _HALF + 14
         parts += _row(y, name, scores, limits)
         parts.append(_margin(y, name, result))
@@ -61,11 +66,12 @@ def _row(y: float, name: str, scores: Scores, limits: Thresholds) -> list[str]:
     for tick in _TICKS:
         parts.append(line(_x(tick), y + _HALF + 6, _x(tick), y + _HALF + 11, QUIET))
         parts.append(text(_x(tick), y + _HALF + 25, f"{tick:g}", size=12, colour=QUIET, anchor="middle"))
-    limit = float(getattr(limits, SCORES[name]))
-    parts.append(line(_x(limit), y - _HALF, _x(limit), y + _HALF + 6, _EMPTY, dash="5 4"))
-    parts.append(text(_x(limit) + 5, y + _HALF, f"empty below {limit:g}", size=12, colour=_EMPTY))
-    if name == "cover":
-        least = limits.marked_cover
+    if name in SCORES:
+        limit = float(getattr(limits, SCORES[name]))
+        parts.append(line(_x(limit), y - _HALF, _x(limit), y + _HALF + 6, _EMPTY, dash="5 4"))
+        parts.append(text(_x(limit) + 5, y + _HALF, f"empty below {limit:g}", size=12, colour=_EMPTY))
+    if name in _MARKED_FROM:
+        least = float(getattr(limits, _MARKED_FROM[name]))
         parts.append(line(_x(least), y - _HALF, _x(least), y + _HALF + 6, _MARKED, width=2))
         parts.append(text(_x(least) + 5, y - _HALF + 10, f"marked from {least:g}", size=12, colour=_MARKED))
     return parts
@@ -73,8 +79,8 @@ def _row(y: float, name: str, scores: Scores, limits: Thresholds) -> list[str]:
 
 def _margin(y: float, name: str, result: Result) -> str:
     """Return the row's word: whether all its margins are kept."""
-    # The two margins of marks are margins of the cover.
-    names = {name} if name != "cover" else {"cover", "marked", "between"}
+    # How far empty lies from marked is a margin of the cover.
+    names = {name} if name != "cover" else {"cover", "between"}
     rows = [margin for margin in result.margins if margin.name in names]
     if all(margin.holds for margin in rows):
         return text(24, y + 36, "margin kept", size=13, colour=QUIET)

@@ -4,14 +4,16 @@ Known blanks and a known deck are read; what their targets score is held against
 contest program. Thresholds are never fitted to a device: it passes or fails, and other thresholds are another
 program. Pure: no file, no picture.
 
-The margins. A score is never quite the same twice: scanned again, the cover of a mark on real ballots had a
-standard deviation of 0.003 to 0.010. Five of them are kept free on each side:
+The margins. A score is never quite the same twice: of marks on real ballots that were scanned again, cover,
+relief and tone had a standard deviation of 0.003 to 0.010. Five of them are kept free on each side:
 
 * empty: 99.99 % of the empty targets, and 5 standard deviations more, score below the limit of an empty
   target, in every score. The standard deviation is measured here: how the blanks' scores of one and the same
   target differ from sheet to sheet, which takes in the paper's own differences too.
-* marked: the weakest mark covers 5 x 0.010 more than `marked_cover`. A deck's marks differ from each other,
-  so the highest of the measured standard deviations stands for the device's own.
+* marked: relief and tone of every mark are 5 x 0.010 above the limit of a mark. A deck's marks differ from
+  each other, so the highest of the measured standard deviations stands for the device's own. Relief is the
+  cover by ink that stands out from the ground round the target, so it falls where the paper is tinted or the
+  lamp leaves a shade; tone is how dark that ink is, and falls with a pale pen or a bright lamp.
 * between: from where empty ends (99.99 % and 5 standard deviations of the cover) to `marked_cover` it is 0.10
   at least, the room in which ticks and touches fall to people.
 
@@ -40,10 +42,14 @@ SCORES: Mapping[str, str] = {
 }
 """Each score with the limit that an empty target keeps below."""
 
+MARK_SCORES: Mapping[str, str] = {"relief": "marked_cover", "tone": "marked_tone"}
+"""Each score with the limit that a mark keeps above."""
+
 EMPTY_PERCENTILE = 99.99
 GUARD_SD = 5.0
 RESCAN_SD = 0.010
-"""Highest standard deviation of a mark's cover on real ballots that were scanned twice."""
+"""Highest standard deviation of a mark's cover on real ballots that were scanned twice; of all 41 such marks
+together it is 0.005, of relief and tone as well."""
 LEAST_GAP = 0.10
 RECOMMENDED_SHEETS = 200
 """Of each kind, before a device is trusted in a recount."""
@@ -88,7 +94,7 @@ class Margin:
     """One thing that must hold: what was measured, with its guard, against a limit."""
 
     name: str
-    """A score of empty targets, or "marked" or "between"."""
+    """A score of empty targets or of marks, or "between"."""
     measured: float
     guard: float
     limit: float
@@ -125,7 +131,9 @@ class Result:
             cause = "Known sheets are not read as what they are"
         elif failed & set(SCORES):
             cause = "Empty targets score too close to ink"
-        elif "marked" in failed:
+        elif "tone" in failed:
+            cause = "The palest marks are too close to the threshold"
+        elif "relief" in failed:
             cause = "The weakest marks are too close to the threshold"
         else:
             cause = "Empty and marked lie too close together"
@@ -151,7 +159,7 @@ def scores_of(
         marked = target.option in marked_keys
         worst = min if marked else max
         seen = [measured.targets[index] for measured in reading.verdict.measurements]
-        values = {name: worst(float(getattr(one, name)) for one in seen) for name in SCORES}
+        values = {name: worst(float(getattr(one, name)) for one in seen) for name in (*SCORES, *MARK_SCORES)}
         scores.append(Score(sheet, target.option, (style.id, index), marked, values))
         states = {measured.decision.states[index] for measured in reading.verdict.measurements}
         wanted = MARKED if marked else EMPTY
@@ -167,14 +175,7 @@ def assess(scores: Scores, limits: Thresholds) -> Result:
     if not empty or not marked:
         raise ValueError("known blanks and known marks are needed")
     margins = [_empty_margin(name, empty, limits) for name in SCORES]
-    weakest = min(marked, key=lambda score: score.values["cover"])
-    cover = weakest.values["cover"]
-    guard = GUARD_SD * RESCAN_SD
-    margins.append(
-        Margin(
-            "marked", cover, guard, limits.marked_cover, _named(weakest), cover - guard - limits.marked_cover
-        )
-    )
+    margins += [_mark_margin(name, marked, limits) for name in MARK_SCORES]
     ends = margins[0].measured + margins[0].guard
     gap = limits.marked_cover - ends
     margins.append(Margin("between", gap, 0.0, LEAST_GAP, margins[0].worst, gap - LEAST_GAP))
@@ -188,6 +189,13 @@ def _empty_margin(name: str, empty: Sequence[Score], limits: Thresholds) -> Marg
     limit = float(getattr(limits, SCORES[name])) - limits.guard(SCORES[name])
     worst = empty[int(values.argmax())]
     return Margin(name, measured, guard, limit, _named(worst), limit - measured - guard)
+
+
+def _mark_margin(name: str, marked: Sequence[Score], limits: Thresholds) -> Margin:
+    weakest = min(marked, key=lambda score: score.values[name])
+    measured, guard = weakest.values[name], GUARD_SD * RESCAN_SD
+    limit = float(getattr(limits, MARK_SCORES[name])) + limits.guard(MARK_SCORES[name])
+    return Margin(name, measured, guard, limit, _named(weakest), measured - guard - limit)
 
 
 def repeat_sd(name: str, empty: Sequence[Score]) -> float:

@@ -21,6 +21,7 @@ from recount_device.errors import OperatorError
 from recount_device.known_marks import read_known_marks
 from recount_device.mark_calibration import (
     GUARD_SD,
+    MARK_SCORES,
     RESCAN_SD,
     SCORES,
     Score,
@@ -35,7 +36,7 @@ KEYS = ["D", "R", "I", "W"]
 
 def scored(*, marked: bool, sheet: str = "1", option: str = "D", **values: float) -> Score:
     """Return a target's score: quite empty or quite full, but for `values`."""
-    usual = dict.fromkeys(SCORES, 0.9 if marked else 0.0)
+    usual = dict.fromkeys((*SCORES, *MARK_SCORES), 0.9 if marked else 0.0)
     return Score(sheet, option, ("101", KEYS.index(option)), marked, {**usual, **values})
 
 
@@ -55,7 +56,7 @@ def test_clean_blanks_and_full_marks_pass() -> None:
     result = assess(scores(), LIMITS)
     assert result.passed
     assert result.advice == ""
-    assert [margin.name for margin in result.margins] == [*SCORES, "marked", "between"]
+    assert [margin.name for margin in result.margins] == [*SCORES, *MARK_SCORES, "between"]
 
 
 @pytest.mark.parametrize("name", SCORES)
@@ -86,13 +87,15 @@ def test_the_repeatability_is_that_of_one_and_the_same_target() -> None:
     assert repeat_sd("ring", different[:4]) == 0.0, "nothing is known from one sheet"
 
 
-def test_a_weak_mark_fails_the_device() -> None:
-    guard = GUARD_SD * RESCAN_SD
-    strong = scored(marked=True, sheet="pencil", cover=LIMITS.marked_cover + guard + 0.001)
-    weak = scored(marked=True, sheet="pencil", cover=LIMITS.marked_cover + guard - 0.001)
-    assert not failing(scores(strong))
-    assert failing(scores(weak)) == {"marked"}
-    assert "weakest marks" in assess(scores(weak), LIMITS).advice
+@pytest.mark.parametrize(("name", "told"), [("relief", "weakest marks"), ("tone", "palest marks")])
+def test_a_weak_or_a_pale_mark_fails_the_device(name: str, told: str) -> None:
+    limit = getattr(LIMITS, MARK_SCORES[name]) + LIMITS.guard(MARK_SCORES[name]) + GUARD_SD * RESCAN_SD
+    strong = scores(scored(marked=True, sheet="pencil", **{name: limit + 0.001}))
+    weak = scores(scored(marked=True, sheet="pencil", **{name: limit - 0.001}))
+    assert not failing(strong)
+    assert failing(weak) == {name}
+    assert told in assess(weak, LIMITS).advice
+    assert {m.worst for m in assess(weak, LIMITS).margins if not m.holds} == {"D of pencil"}
 
 
 def test_a_program_whose_thresholds_lie_close_together_fails() -> None:
@@ -203,8 +206,9 @@ def test_a_sound_device_passes_and_its_scores_are_drawn(desk: Desk) -> None:
     root = ET.fromstring(svg.read_text(encoding="utf-8"))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert texts[0] == f"{program().title}, program {program().program_hash.hex()[:8]}: PASSED"
-    assert set(SCORES) <= set(texts)
-    assert "marked from 0.25" in texts
+    assert {*SCORES, *MARK_SCORES} <= set(texts)
+    assert texts.count("marked from 0.25") == len(("cover", "relief"))
+    assert f"marked from {LIMITS.marked_tone:g}" in texts
     assert f"empty below {LIMITS.clear_cover:g}" in texts
 
 
@@ -213,7 +217,7 @@ def test_the_answer_for_programs_holds_every_margin(desk: Desk) -> None:
     assert result["passed"]
     assert result["program"] == program().program_hash.hex()
     assert (result["empty_targets"], result["marked_targets"], result["troubles"]) == (20, 4, [])
-    assert [margin["name"] for margin in result["margins"]] == [*SCORES, "marked", "between"]
+    assert [margin["name"] for margin in result["margins"]] == [*SCORES, *MARK_SCORES, "between"]
 
 
 def test_a_pen_that_hardly_marks_fails_the_device(desk: Desk) -> None:
@@ -224,12 +228,23 @@ def test_a_pen_that_hardly_marks_fails_the_device(desk: Desk) -> None:
     cv2.line(sheet, (left + 9, top + 9), (left + 15, top + 9), 60, 1)
     desk.save("deck-D.png", png(sheet))
     result = desk.result()
-    assert "marked" in {margin["name"] for margin in result["margins"] if not margin["holds"]}
+    assert "relief" in {margin["name"] for margin in result["margins"] if not margin["holds"]}
     told = "The target of D is marked and was read as unsure."
     assert {"sheet": "deck-D", "why": told} in result["troubles"]
     code, out, _ = desk.give()
     assert code == 1
     assert out.splitlines()[-1].startswith("FAILED. ")
+
+
+def test_a_pale_pen_fails_the_device_though_its_marks_are_read(desk: Desk) -> None:
+    left, top, width, height = STYLE["targets"]["D"][0]
+    sheet = marked("D")
+    sheet[top + 2 : top + height - 2, left + 2 : left + width - 2] = 168
+    desk.save("deck-D.png", png(sheet))
+    result = desk.result()
+    assert result["troubles"] == []
+    assert [margin["name"] for margin in result["margins"] if not margin["holds"]] == ["tone"]
+    assert result["advice"].startswith("The palest marks are too close to the threshold")
 
 
 def test_a_blank_that_bears_a_mark_fails_the_device(desk: Desk) -> None:
