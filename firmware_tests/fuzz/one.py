@@ -41,7 +41,7 @@ def main() -> None:
     random = Random(int(seed))
 
     def change(data: bytes, max_size: int, _number: int) -> bytes:
-        return chosen.change(data, random, max_size)
+        return chosen.change(data, random, max_size)[:max_size]
 
     finding = Path(corpus).with_name(f"finding-{Path(corpus).name}-")
     options = (

@@ -67,11 +67,12 @@ def _check_acts(evidence: Evidence, report: Report) -> bool:
         where = f"{layout.ACTS}, act {act.n} ({act.kind})"
         try:
             check_stored(act)
+            complaints = list(_ACT_CHECKS.get(act.kind, _nothing)(act, evidence))
         except RecountError as error:
             report.fails(where, str(error))
             formed = False
             continue
-        for complaint in _ACT_CHECKS.get(act.kind, _nothing)(act, evidence):
+        for complaint in complaints:
             report.fails(where, complaint)
     return formed
 

@@ -3,13 +3,18 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from recount_host.act import Act
 from recount_host.law.acts import check_stored
-from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.persons import letters_of, parse_person
 from recount_host.order import Order
-from recount_host.signatures import signatures_in
+from recount_host.signatures import SignatureError, signatures_in
+from recount_protocol.fields import Field, FieldError, check_fields
+
+
+_OPTION_WORDS = {"key": Field(str, 1, 200), "name": Field(str, 0, 500)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +48,22 @@ def contest_of(act: Act) -> Contest:
     """Return the contest that an act `program_added` holds. Raises LedgerContradiction when it is damaged."""
     check_stored(act)
     body = act.body
-    options = tuple(Option(str(o["key"]), str(o["name"]), o["write_in"] is True) for o in body["options"])
-    signed_by = tuple(signature.name for signature in signatures_in(body["signatures"]))
+    try:
+        options = tuple(map(_option, body["options"]))
+        signed_by = tuple(signature.name for signature in signatures_in(body["signatures"]))
+    except (FieldError, SignatureError) as error:
+        raise LedgerContradiction(f"act {act.n} is none that this program writes: {error}") from error
     return Contest(body["program"], body["contest"], body["title"], body["vote_for"], options, signed_by)
+
+
+def _option(entry: Mapping[str, Any]) -> Option:
+    """Return an option as the act holds it. Raises FieldError for anything else."""
+    words = {name: value for name, value in entry.items() if name != "write_in"}
+    check_fields(words, _OPTION_WORDS)
+    write_in = entry.get("write_in")
+    if not isinstance(write_in, bool):
+        raise FieldError("an option does not say whether it is a write-in")
+    return Option(words["key"], words["name"], write_in)
 
 
 def contests_of(acts: Iterable[Act]) -> Mapping[bytes, Contest]:

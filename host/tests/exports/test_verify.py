@@ -214,6 +214,21 @@ def test_an_order_that_no_host_takes_is_told_of(body: dict[str, object], said: s
     assert any(said in line for line in problems(tmp_path, signed_anew(files)))
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"key": "D", "name": "Ann", "write-in": False},
+        {"key": "D", "name": "Ann", "write_in": 0},
+        {"key": "D", "name": "\x1b[2J", "write_in": False},
+        {"key": 1, "name": "Ann", "write_in": False},
+    ],
+)
+def test_a_contest_that_no_program_has_is_told_of(option: dict[str, object], tmp_path: Path) -> None:
+    changed = [with_body(data, options=[option]) if b"program_added" in data else data for data in acts()]
+    files = {**sound_files(), "acts.chain": b"".join(map(chain_item, changed))}
+    assert any("none that this program writes" in line for line in problems(tmp_path, signed_anew(files)))
+
+
 def test_a_missing_program_is_found(tmp_path: Path) -> None:
     files = sound_files()
     del files[path_of("programs/")]
