@@ -13,7 +13,6 @@ from recount_host.order import Order
 from recount_host.signatures import SignatureError, signatures_in
 from recount_protocol.fields import Field, FieldError, check_fields
 
-
 _OPTION_WORDS = {"key": Field(str, 1, 200), "name": Field(str, 0, 500)}
 
 
