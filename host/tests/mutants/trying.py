@@ -26,6 +26,7 @@ from _pytest.runner import runtestprotocol
 from host.tests.mutants.changes import Mutant
 from host.tests.mutants.fresh import ENDLESS, ENDLESS_S, KILLED, SURVIVED, Fresh
 from host.tests.mutants.processes import ended, silence
+from host.tests.mutants.remembering import forget, remember
 
 REPOSITORY = Path(__file__).parents[3]
 TESTS = REPOSITORY / "host" / "tests" / "law"
@@ -79,6 +80,7 @@ class Collected:
         """Return the first of these tests that fails, "" when none does; the rest is not run then."""
         items = [self.items[name] for name in names]
         for item, following in zip(items, [*items[1:], None], strict=True):
+            forget()
             reports = runtestprotocol(item, log=False, nextitem=following)
             if any(report.failed for report in reports):
                 return item.nodeid
@@ -89,7 +91,9 @@ class Collected:
         found: dict[str, Reach] = {}
         cover = coverage.Coverage(source=[str(LAW)], data_file=None, config_file=False)
         cover.start()
+        remember()
         for name in names:
+            forget()
             cover.switch_context(name)
             began = time.process_time()
             reports = runtestprotocol(self.items[name], log=False, nextitem=None)
@@ -174,6 +178,7 @@ def _verdict_in_a_fork(mutant: Mutant, collected: Collected, names: Sequence[str
         code = NOT_TRIED
         try:
             put_in_place(mutant)
+            remember()
             noticed = collected.first_to_fail(names)
             os.write(writing, noticed.encode())
             code = int(bool(noticed))
