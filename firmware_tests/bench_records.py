@@ -34,6 +34,7 @@ from recount_host.links.live import LiveBoard
 from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import TcpLinks, listen
 from recount_host.links.wants import Introduce, Introduced, KeepRecords, RecordsKept
+from recount_protocol.tally_messages import OVER_SERIAL
 
 WIRE_BYTES_S = 100_000
 """1 Mbaud: ten bits a byte."""
@@ -100,7 +101,7 @@ def serial_goodput(identity: HostKey, device: StandIn, seconds: float) -> tuple[
     master, slave = pty.openpty()
     tty.setraw(slave)
     begun = time.monotonic()
-    host, line = DeviceSession(1, identity), device.connect()
+    host, line = DeviceSession(1, identity), device.connect(OVER_SERIAL)
     ends = ((line, PacedPort(master, begun)), (host, PacedPort(slave, begun)))
     for _, port in ends:
         os.set_blocking(port.descriptor, False)

@@ -24,11 +24,10 @@ from recount_device.identity import Identity
 from recount_device.journal import JournalReader
 from recount_device.messages import sentence
 from recount_device.serial_port import HOST_BAUD, SerialPort, find_port
+from recount_protocol.tally_messages import OVER_SERIAL, OVER_TCP, Portions
 
 TCP = "tcp://"
 SERIAL = "serial:"
-SERIAL_PART_BYTES = 2048
-"""A part of a crop takes 20 ms of a serial line at 1,000,000 baud; a record waits for two of them at most."""
 TCP_TIMEOUT_S = 10.0
 REOPEN_S = 0.5
 REFUSED_S = 2.0
@@ -102,13 +101,13 @@ def _open_serial(name: str) -> Port:
     return port
 
 
-def parse_host(text: str) -> tuple[Callable[[], Port], int | None]:
-    """Return how to open a port to the host that DEVICE.toml names, and the longest part of a crop on it.
+def parse_host(text: str) -> tuple[Callable[[], Port], Portions]:
+    """Return how to open a port to the host that DEVICE.toml names, and how much goes into a message on it.
 
     Raises OperatorError where the text names no address.
     """
     if text.startswith(SERIAL):
-        return lambda: _open_serial(text.removeprefix(SERIAL)), SERIAL_PART_BYTES
+        return lambda: _open_serial(text.removeprefix(SERIAL)), OVER_SERIAL
     try:
         address = urlsplit(text)
         host, port = address.hostname, address.port
@@ -116,7 +115,7 @@ def parse_host(text: str) -> tuple[Callable[[], Port], int | None]:
         host, port = None, None
     if not host or not port:
         raise OperatorError(f'host must be "tcp://ADDRESS:PORT" or "serial:PORT", not {text!r}')
-    return lambda: TcpPort((host, port)), None
+    return lambda: TcpPort((host, port)), OVER_TCP
 
 
 class HostLink:
@@ -130,7 +129,7 @@ class HostLink:
         self._identity = identity
         self._introduction = introduction
         self._pin = pin
-        self._open, self._part_bytes = parse_host(host)
+        self._open, self._portions = parse_host(host)
         self._lock = threading.Lock()
         self._received: list[Received] = []
         self._present = False
@@ -286,7 +285,7 @@ class HostLink:
                 self._pin,
                 self,
                 new_boot_id(),
-                **({} if self._part_bytes is None else {"part_bytes": self._part_bytes}),
+                self._portions,
             )
             while not self._closing:
                 self._keep_one_connection(session)

@@ -24,12 +24,11 @@ from recount_protocol.introductions import prove
 from recount_protocol.key_words import key_words
 from recount_protocol.orders import NONCE_BYTES, Session, read_order
 from recount_protocol.secure_channel import SecureChannel, only_tls_1_3
-from recount_protocol.tally_messages import records_for_one_message
+from recount_protocol.tally_messages import Portions, records_for_one_message
 
 RESEND_MS = 300
 KEEPALIVE_MS = 500
 DEAD_MS = 8000
-RECORDS_AT_ONCE = 16
 MAX_CROP_PARTS_UNDER_WAY = 2
 """A new record waits for no more parts of a crop than these."""
 
@@ -101,7 +100,7 @@ class HostSession:
         pin: Pin,
         desk: Desk,
         boot_id: int,
-        part_bytes: int = tally_messages.PART_BYTES,
+        portions: Portions,
     ) -> None:
         self._reader = reader
         self._identity = identity
@@ -110,7 +109,7 @@ class HostSession:
         self._desk = desk
         self._boot_id = boot_id
         self._context = only_tls_1_3(server_side=False)
-        self._part_bytes = part_bytes
+        self._portions = portions
         self._delivery = Delivery(
             tally_messages.VERSION,
             tally_messages.TABLE_HASH,
@@ -304,10 +303,11 @@ class HostSession:
 
     def _send_records(self) -> None:
         while self._delivery.can_send:
-            stored = self._reader.records_from(self._next_record, RECORDS_AT_ONCE)
+            stored = self._reader.records_from(self._next_record, tally_messages.MAX_RECORDS)
             if not stored:
                 return
-            taken = records_for_one_message((item.record, item.signature) for item in stored)
+            waiting = ((item.record, item.signature) for item in stored)
+            taken = records_for_one_message(waiting, self._portions.records_bytes)
             self._send("records", records=taken)
             self._next_record = stored[len(taken) - 1].n + 1
 
@@ -332,7 +332,7 @@ class HostSession:
             n, digest, png = self._crop
             if self._crop_offset >= len(png):
                 return  # all of it is sent; `crop_taken` leads on
-            part = png[self._crop_offset : self._crop_offset + self._part_bytes]
+            part = png[self._crop_offset : self._crop_offset + self._portions.part_bytes]
             self._send("crop_part", n=n, offset=self._crop_offset, total=len(png), sha256=digest, part=part)
             self._crop_offset += len(part)
 

@@ -100,6 +100,21 @@ def read_map(data: bytes, max_bytes: int) -> dict[str, Any]:
 
     Raises FieldError for anything that is not exactly one map with text keys, each once.
     """
+    return _unpacked(data, max_bytes, _unique)
+
+
+def read_written_map(data: bytes, max_bytes: int) -> dict[str, Any]:
+    """Return the same, in half the time, of bytes that the caller holds against what `write_map` makes of it.
+
+    Of a key that stands twice the last value is taken: the map is then written shorter than `data`.
+    Raises FieldError for anything that is not exactly one map; its keys are checked with its fields.
+    """
+    return _unpacked(data, max_bytes, None)
+
+
+def _unpacked(
+    data: bytes, max_bytes: int, hook: Callable[[list[tuple[Any, Any]]], Any] | None
+) -> dict[str, Any]:
     if len(data) > max_bytes:
         raise FieldError(f"{len(data)} bytes; at most {max_bytes} are allowed")
     try:
@@ -107,7 +122,7 @@ def read_map(data: bytes, max_bytes: int) -> dict[str, Any]:
             data,
             raw=False,
             strict_map_key=True,
-            object_pairs_hook=_unique,
+            object_pairs_hook=hook,
             ext_hook=_no_extension,
             max_str_len=max_bytes,
             max_bin_len=max_bytes,

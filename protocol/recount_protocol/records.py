@@ -9,7 +9,7 @@ CPython only.
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NoReturn
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -24,6 +24,7 @@ from recount_protocol.fields import (
     check_fields,
     in_order,
     read_map,
+    read_written_map,
     write_map,
 )
 
@@ -189,18 +190,23 @@ def encode_record(record: Record) -> bytes:
 def decode_record(data: bytes) -> Record:
     """Return the record that `data` is. Raises RecordError for what `encode_record` would not write."""
     try:
-        values = read_map(data, MAX_RECORD_BYTES)
-        order = tuple(values)
+        values = read_written_map(data, MAX_RECORD_BYTES)
+        is_ordered = tuple(values) == ORDER
         body = values.pop("body", None)
         check_fields(values, ENVELOPE)
         fields = _fields_of(values["kind"])
         check_fields(body, fields)
+        if not (is_ordered and tuple(body) == tuple(fields) and write_map({**values, "body": body}) == data):
+            _tell_form(data)
     except FieldError as error:
         raise RecordError(f"no record: {error}") from None
-    ordered = order == ORDER and tuple(body) == tuple(fields)
-    if not ordered or write_map({**values, "body": body}) != data:
-        raise RecordError("no record: its fields are not in their order, or not in their shortest form")
     return Record(**values, body=body)
+
+
+def _tell_form(data: bytes) -> NoReturn:
+    """Raise FieldError for a map that `encode_record` would write otherwise."""
+    read_map(data, MAX_RECORD_BYTES)  # names a key that stands twice
+    raise FieldError("its fields are not in their order, or not in their shortest form")
 
 
 def record_hash(data: bytes) -> bytes:

@@ -6,6 +6,7 @@ compare the table's hash before they talk (`delivery`). CPython only.
 
 from binascii import crc32
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from recount_protocol.errors import MessageError
@@ -41,12 +42,23 @@ MAX_MESSAGE_BYTES = longest_message(MAX_PAYLOAD_BYTES)
 PART_BYTES = 32 * 1024
 """The longest part of a crop or program in one message."""
 
-RECORDS_BYTES = 4 * 1024
-"""How much of a backlog goes into one message: what TLS and frame add is little then, and what a damaged byte
-on the line costs, too."""
-
 MAX_RECORDS = 64
-"""The most records in one message: RECORDS_BYTES hold no more, however short they are."""
+"""The most records in one message."""
+
+
+@dataclass(frozen=True)
+class Portions:
+    """How much of what waits goes into one message."""
+
+    records_bytes: int
+    """Of a backlog of records: what TLS, frame and acknowledgement cost is shared by them."""
+    part_bytes: int
+    """Of a crop; a new record waits for two such parts at most."""
+
+
+OVER_TCP = Portions(records_bytes=32 * 1024, part_bytes=PART_BYTES)
+OVER_SERIAL = Portions(records_bytes=4 * 1024, part_bytes=2 * 1024)
+"""A damaged byte costs a message to send again; a part of a crop takes 20 ms of 1,000,000 baud."""
 
 MAX_PROGRAM_BYTES = 256 * 1024 * 1024
 
@@ -132,13 +144,13 @@ def pack(kind: str, **fields: Any) -> bytes:
         raise MessageError(f"{kind}: {error}") from None
 
 
-def records_for_one_message(waiting: Iterable[tuple[bytes, bytes]]) -> list[bytes]:
-    """Return what `records` carries of these records and signatures: RECORDS_BYTES of them, at least one."""
+def records_for_one_message(waiting: Iterable[tuple[bytes, bytes]], most_bytes: int) -> list[bytes]:
+    """Return what `records` carries of these records and signatures: at least one, then what fits."""
     taken: list[bytes] = []
-    left = RECORDS_BYTES
+    left = most_bytes
     for record, signature in waiting:
         left -= SIGNATURE_BYTES + len(record)
-        if taken and left < 0:
+        if taken and (left < 0 or len(taken) == MAX_RECORDS):
             break
         taken.append(signature + record)
     return taken

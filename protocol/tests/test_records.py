@@ -78,6 +78,17 @@ def test_a_record_in_a_longer_form_is_refused():
         decode_record(data.replace(b"\xa1n\x01", b"\xa1n\xcd\x00\x01"))
 
 
+@pytest.mark.parametrize("twice", [b"\xa1n", b"\xa4word"])
+def test_a_key_that_stands_twice_is_named(twice: bytes):
+    data = encode_record(a_record())
+    at = data.index(twice)
+    maps = {b"\xa1n": (b"\x87", b"\x88"), b"\xa4word": (b"\xa4body\x82", b"\xa4body\x83")}
+    before, after = maps[twice]
+    doubled = data[:at] + twice + b"\x05" + data[at:]
+    with pytest.raises(RecordError, match=f"the key '{twice[1:].decode()}' stands twice"):
+        decode_record(doubled.replace(before, after, 1))
+
+
 @given(records(), st.data())
 def test_a_changed_byte_is_another_record_or_none(record: Record, data: st.DataObject):
     changed = bytearray(encode_record(record))

@@ -13,8 +13,8 @@ from recount_protocol.records import MAX_RECORD_BYTES, SIGNATURE_BYTES
 from recount_protocol.tally_messages import (
     MAX_MESSAGE_BYTES,
     MAX_RECORDS,
+    OVER_SERIAL,
     PART_BYTES,
-    RECORDS_BYTES,
     pack,
     records_for_one_message,
     signed_records,
@@ -108,24 +108,25 @@ def test_the_hash_covers_the_records_too(monkeypatch: pytest.MonkeyPatch):
     assert tally_messages.canonical_text() != before
 
 
-def test_a_message_of_records_holds_about_four_kilobytes_in_order_and_gives_them_back():
+def test_a_message_of_records_is_filled_in_order_and_gives_them_back():
     waiting = [(bytes([n]) * 500, bytes([n]) * SIGNATURE_BYTES) for n in range(20)]
-    taken = records_for_one_message(waiting)
-    assert sum(map(len, taken)) <= RECORDS_BYTES < sum(map(len, taken)) + 500 + SIGNATURE_BYTES
+    taken = records_for_one_message(waiting, OVER_SERIAL.records_bytes)
+    length = sum(map(len, taken))
+    assert length <= OVER_SERIAL.records_bytes < length + 500 + SIGNATURE_BYTES
     _, fields = unpack(pack("records", records=taken))
     assert signed_records(fields) == waiting[: len(taken)]
 
 
 def test_a_record_longer_than_a_message_of_many_goes_alone():
     longest = (bytes(MAX_RECORD_BYTES), bytes(SIGNATURE_BYTES))
-    assert len(records_for_one_message([longest, longest])) == 1
+    assert len(records_for_one_message([longest, longest], OVER_SERIAL.records_bytes)) == 1
 
 
 def test_the_shortest_records_are_no_more_than_a_message_may_hold():
-    taken = records_for_one_message([(b"x", bytes(SIGNATURE_BYTES))] * 1000)
+    taken = records_for_one_message([(b"x", bytes(SIGNATURE_BYTES))] * 1000, 1_000_000)
     assert pack("records", records=taken)
-    assert len(taken) == MAX_RECORDS - 1
+    assert len(taken) == MAX_RECORDS
 
 
 def test_nothing_waits_and_nothing_is_taken():
-    assert records_for_one_message([]) == []
+    assert records_for_one_message([], OVER_SERIAL.records_bytes) == []

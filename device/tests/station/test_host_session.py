@@ -14,7 +14,7 @@ from recount_device.host_session import HostSession, Introduction, Received
 from recount_device.identity import open_identity
 from recount_device.journal import Entry, JournalReader
 from recount_protocol.orders import Session, sign_order
-from recount_protocol.tally_messages import VERSION, pack
+from recount_protocol.tally_messages import VERSION, Portions, pack
 
 FAULT = Entry("fault", "", 0, {"word": "test", "detail": ""})
 
@@ -74,7 +74,7 @@ class Wire:
         self.pin = Pin(HOST_WORDS)
         introduction = Introduction("table-1", "software", "firmware")
         self.session = HostSession(
-            self.reader, identity, introduction, self.pin, self.desk, 7, part_bytes=500
+            self.reader, identity, introduction, self.pin, self.desk, 7, Portions(4096, 500)
         )
         self.host = TinyHost()
         self.now_ms = 0

@@ -1,20 +1,9 @@
-"""What arrives from devices, decoded and its signatures checked: all that needs no look into the ledger.
+"""What arrives from devices, decoded: all that needs no look into the ledger."""
 
-Checking a signature takes the longest of all that is done with a record, and lets go of the interpreter
-meanwhile: threads share it out over the cores.
-"""
-
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recount_protocol.records import Record, RecordError, decode_record, record_hash, verify
-
-SHARE = 64
-"""Signatures that a thread checks at a time; fewer are not worth a thread."""
-
-KeyOf = Callable[[str], bytes]
-"""The public key of a device, empty where none is known."""
 
 
 @dataclass(slots=True)
@@ -43,16 +32,9 @@ class Arrival:
         return True
 
 
-def arrived(items: Sequence[tuple[bytes, bytes]], key_of: KeyOf, threads: Executor) -> list[Arrival]:
-    """Return what these bytes and signatures are. Raises nothing for what a device sent."""
-    arrivals = [_decoded(data, signature) for data, signature in items]
-    shares = [arrivals[at : at + SHARE] for at in range(0, len(arrivals), SHARE)]
-    if len(shares) == 1:
-        _check(shares[0], key_of)
-    else:
-        for _ in threads.map(_check, shares, [key_of] * len(shares)):
-            pass  # a fault of ours comes out here
-    return arrivals
+def arrived(items: Sequence[tuple[bytes, bytes]]) -> list[Arrival]:
+    """Return what these bytes and signatures are, no signature checked. Raises nothing for what was sent."""
+    return [_decoded(data, signature) for data, signature in items]
 
 
 def _decoded(data: bytes, signature: bytes) -> Arrival:
@@ -60,9 +42,3 @@ def _decoded(data: bytes, signature: bytes) -> Arrival:
         return Arrival(data, signature, record_hash(data), decode_record(data))
     except RecordError as error:
         return Arrival(data, signature, record_hash(data), None, str(error))
-
-
-def _check(arrivals: Sequence[Arrival], key_of: KeyOf) -> None:
-    for arrival in arrivals:
-        if arrival.record is not None and (key := key_of(arrival.record.device)):
-            arrival.bears_signature_of(key)

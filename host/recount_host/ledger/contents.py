@@ -3,6 +3,7 @@
 The ledger only grows, so what was read stays true. Every chain is checked link by link while it is read.
 """
 
+import gc
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -31,6 +32,13 @@ _LAST_ROWS = select(
 )
 """The number of the last row of each table that is read."""
 
+FREEZE_EVERY = 5_000
+"""Records after which the interpreter is told that what it holds stays.
+
+Else it looks through all of them for garbage, again and again: that took a third of what a record costs here,
+and the more there are, the longer everybody waits meanwhile.
+"""
+
 
 class Contents:
     """Acts, records, devices, gaps and due crops as of the last refresh. Not thread-safe by itself."""
@@ -46,6 +54,7 @@ class Contents:
         self._introduced_read = 0
         self._crops_read = 0
         self._early_read = 0
+        self._frozen = 0
         self._heads: dict[str, tuple[int, bytes]] = {}
         self._early: dict[str, set[int]] = {}
         self._crops_due: dict[str, dict[int, None]] = {}
@@ -126,6 +135,9 @@ class Contents:
             if crop_sha256(record) and (record.device, record.n) not in self.crops_here:
                 self._crops_due.setdefault(record.device, {})[record.n] = None
         self._decoded.clear()
+        if self._records_read >= self._frozen + FREEZE_EVERY:
+            self._frozen = self._records_read
+            gc.freeze()
 
     def _sound(self, device: str, n: int, data: bytes, digest: bytes) -> Record:
         number, head = self.head(device)

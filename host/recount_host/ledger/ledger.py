@@ -5,11 +5,10 @@ are verified on receipt and stored as they came. Nothing is changed or removed a
 """
 
 import hashlib
-import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
@@ -19,7 +18,8 @@ from sqlalchemy import Connection, Table, func, insert, select
 from recount_host.act import Act, Person
 from recount_host.law.enrolment import Enrolment
 from recount_host.ledger import acts_chain, intake, schema
-from recount_host.ledger.arrivals import arrived
+from recount_host.ledger.arrivals import Arrival, arrived
+from recount_host.ledger.checkers import Checkers, Share
 from recount_host.ledger.contents import Contents
 from recount_host.ledger.rows import Gap, Newcomer, Outcome, Refusal, StoredRecord
 from recount_host.ledger.sqlite import damaged, open_engine, reading, writing
@@ -27,6 +27,14 @@ from recount_protocol.records import Record, decode_record
 
 LEDGER_FILE = "ledger.sqlite"
 """Its name in the data folder of a locality."""
+
+
+@dataclass(frozen=True)
+class LookedAt:
+    """Records on their way into the ledger: decoded, their signatures checked or being checked."""
+
+    arrivals: Sequence[Arrival]
+    shares: Sequence[Share]
 
 
 class Turn:
@@ -73,7 +81,7 @@ class Ledger:
         self._file = _identity(path)
         self._lock = threading.Lock()
         self._contents = Contents(path)
-        self._checkers = ThreadPoolExecutor(os.cpu_count(), "signatures")
+        self._checkers = Checkers()
         try:
             self._refreshed()
         except BaseException:
@@ -88,7 +96,7 @@ class Ledger:
 
     def close(self) -> None:
         """Close the file."""
-        self._checkers.shutdown()
+        self._checkers.close()
         self._engine.dispose()
 
     # What is in it
@@ -212,13 +220,24 @@ class Ledger:
 
     def add_records(self, items: Sequence[tuple[bytes, bytes]]) -> list[Outcome]:
         """Verify and store records in this order in one transaction; on disk when this returns."""
-        # What takes long and needs no ledger is done before the transaction, in which nobody else can write.
-        arrivals = arrived(items, self._key_of, self._checkers)
+        return self.add_looked_at(self.look_at(items))
+
+    def look_at(self, items: Sequence[tuple[bytes, bytes]]) -> "LookedAt":
+        """Decode records and begin to check their signatures: what takes long and needs no ledger.
+
+        Many are checked by other processes, while this one writes down what was looked at before.
+        """
+        arrivals = arrived(items)
+        return LookedAt(arrivals, self._checkers.begin(arrivals, self._key_of))
+
+    def add_looked_at(self, looked_at: "LookedAt") -> list[Outcome]:
+        """Store records that were looked at, each with its signature checked; on disk when this returns."""
+        self._checkers.finish(looked_at.shares)
         with self._writing() as connection:
             enrolled = self._enrolled(connection)
-            outcomes = intake.add_records(connection, enrolled, arrivals, self._clock())
+            outcomes = intake.add_records(connection, enrolled, looked_at.arrivals, self._clock())
             with self._lock:
-                self._contents.expect(arrivals)
+                self._contents.expect(looked_at.arrivals)
         return outcomes
 
     def _key_of(self, device: str) -> bytes:

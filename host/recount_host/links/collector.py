@@ -15,7 +15,7 @@ from itertools import islice
 from typing import Any, Protocol
 
 from recount_host.errors import OperatorError
-from recount_host.ledger.ledger import Ledger
+from recount_host.ledger.ledger import Ledger, LookedAt
 from recount_host.ledger.rows import Outcome, Verdict
 from recount_host.links.crop_under_way import CropPlace
 from recount_host.links.wants import (
@@ -84,10 +84,16 @@ class Collector:
         """They wait until no record does; each device has one under way at most, so they are bounded."""
         self._crop_places: dict[str, CropPlace] = {}
         """What of each device's crop under way has come, over whichever connection."""
+        self._fresh: list[tuple[Seat, KeepRecords]] = []
+        """Records whose signatures are being checked while those before them are written down."""
+        self._looked_at: LookedAt | None = None
+        """The same, as the ledger has them."""
         self._seats: dict[str, Seat] = {}
         self._told: dict[str, tuple[Duty, ...]] = {}
         self._boots: dict[str, list[int]] = {}
         """The starts of each device's program, in the order in which they were first heard of."""
+        self._last_program: tuple[bytes, bytes] | None = None
+        """A program's hash and file."""
         self._acts_seen = -1
         self._records_seen = 0
         """How many records were looked at for those that fulfil duties."""
@@ -130,11 +136,13 @@ class Collector:
         self._keep_records(
             [(asked.seat, asked.want) for asked in batch if isinstance(asked.want, KeepRecords)]
         )
+        if not going_on:
+            self._keep_records([])  # those looked at just now
         for asked in batch:
             if isinstance(asked.want, KeepCrop):
                 self._crops.append((asked.seat, asked.want))
             elif isinstance(asked.want, FetchProgram):
-                data = self._ledger.program(asked.want.program)
+                data = self._program(asked.want.program)
                 asked.seat.answer(ProgramFetched(asked.want.program, asked.want.offset, data))
         self._keep_crops()
         while self._crops and not going_on:
@@ -145,11 +153,20 @@ class Collector:
             self._tell_duties()
         return going_on
 
+    def _program(self, program: bytes) -> bytes | None:
+        """Return a contest program's file, or None; the last one is kept, for it goes out part by part."""
+        if self._last_program is None or self._last_program[0] != program:
+            data = self._ledger.program(program)
+            if data is None:
+                return None
+            self._last_program = program, data
+        return self._last_program[1]
+
     def _take(self) -> tuple[list[_Asked], bool]:
         batch: list[_Asked] = []
         room = MAX_BATCH
         try:
-            asked = self._asked.get(timeout=0 if self._crops else LOOK_S)
+            asked = self._asked.get(timeout=0 if self._crops or self._looked_at else LOOK_S)
             while asked is not None:
                 batch.append(asked)
                 room -= len(asked.want.items) if isinstance(asked.want, KeepRecords) else 1
@@ -192,10 +209,16 @@ class Collector:
             boots.append(want.boot)
         return outcome
 
-    def _keep_records(self, batch: list[tuple[Seat, KeepRecords]]) -> None:
-        if not batch:
+    def _keep_records(self, fresh: list[tuple[Seat, KeepRecords]]) -> None:
+        """Write down and acknowledge the records looked at in the last round, and look at these meanwhile."""
+        batch, looked_at = self._fresh, self._looked_at
+        self._fresh = fresh
+        self._looked_at = (
+            self._ledger.look_at([item for _, want in fresh for item in want.items]) if fresh else None
+        )
+        if looked_at is None:
             return
-        outcomes = self._ledger.add_records([item for _, want in batch for item in want.items])
+        outcomes = self._ledger.add_looked_at(looked_at)
         answers = iter(outcomes)
         for seat, want in batch:
             seat.answer(RecordsKept(tuple(islice(answers, len(want.items)))))

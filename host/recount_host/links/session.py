@@ -65,6 +65,9 @@ INTRODUCE_WITHIN_MS = 30_000
 MAX_WHY_LENGTH = 1000
 """The longest reason that a `refused` tells."""
 
+MAX_WAITING = 64
+"""Answers that wait because the device takes none: it asks for one at a time."""
+
 MAX_UNANSWERED = 256
 """Records and other wants in flight above which nothing more is read: the device's queue fills, not ours."""
 
@@ -267,7 +270,7 @@ class DeviceSession:
         self._next_crop_n = reply.next_crop_n
         if reply.outcome.verdict is Verdict.GAP:
             return  # its record is missing; the welcome that asks for it brings the crop too
-        self._outbox.append(pack("crop_taken", n=reply.n))
+        self._answer(pack("crop_taken", n=reply.n))
 
     def _told_program(self, reply: ProgramFetched) -> None:
         self._unanswered -= 1
@@ -278,9 +281,17 @@ class DeviceSession:
             return
         self.condition.problem = ""
         part = reply.data[reply.offset : reply.offset + PART_BYTES]
-        self._outbox.append(
+        self._answer(
             pack("program_part", program=reply.program, offset=reply.offset, total=len(reply.data), part=part)
         )
+
+    def _answer(self, message: bytes) -> None:
+        """Say what the device asked for; one that only asks and takes no answer is left."""
+        if len(self._outbox) >= MAX_WAITING:
+            self.condition.problem = "it asks again and again and takes no answer"
+            self._end()
+            return
+        self._outbox.append(message)
 
     # What the device says
 
@@ -322,8 +333,8 @@ class DeviceSession:
         take = _TAKE.get(kind)
         if take is None:
             self.dismiss(f"it sent {kind}, which only the host may send")
-        elif self._introduction is None and kind != "introduce":
-            self.dismiss(f"it sent {kind} before it introduced itself")
+        elif kind != "introduce" and not self.condition.welcomed:
+            self.dismiss(f"it sent {kind} before it was welcomed")
         else:
             take(self, fields)
 

@@ -22,7 +22,7 @@ from recount_host.links.wants import Reply
 READ_BYTES = 64 * 1024
 BACKLOG = 128
 MAX_CONNECTIONS = 256
-"""More than any locality has devices; further ones are closed at once."""
+"""More than any locality has devices; a further one takes the place of the oldest that is none yet."""
 
 LONGEST_SLEEP_MS = 1_000
 
@@ -172,7 +172,7 @@ class TcpLinks:
             connection, peer = self._server.accept()
         except OSError:  # it hung up before we looked, or no descriptor is left: the others go on
             return
-        if len(self._connections) >= MAX_CONNECTIONS:
+        if not self._has_room():
             connection.close()
             return
         connection.setblocking(False)  # noqa: FBT003 - the socket's own signature
@@ -181,6 +181,20 @@ class TcpLinks:
         self._connections[connection.fileno()] = entry
         self._selector.register(connection, selectors.EVENT_READ)
         entry.interest = selectors.EVENT_READ
+
+    def _has_room(self) -> bool:
+        """Return whether one more may connect, after the oldest that is no device yet was closed for it.
+
+        Who opens connections and says nothing would else keep the devices out.
+        """
+        if len(self._connections) < MAX_CONNECTIONS:
+            return True
+        strangers = (c for c in self._connections.values() if not c.session.condition.welcomed)
+        oldest = next(strangers, None)
+        if oldest is None:
+            return False
+        self._close(oldest)
+        return True
 
     def _serve(self, connection: _Connection, *, read: bool) -> None:
         session = connection.session

@@ -43,6 +43,7 @@ def path(tmp_path: Path) -> Path:
         ledger.add_record(b"no record", bytes(64))
         ledger.add_crop(device.device, 1, b"picture")
         ledger.add_program(bytes(32), b"program")
+        ledger.add_scan(b"scan")
     return path
 
 

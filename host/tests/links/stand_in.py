@@ -20,9 +20,10 @@ from recount_protocol.secure_channel import SecureChannel, only_tls_1_3
 from recount_protocol.tally_messages import (
     MAX_PAYLOAD_BYTES,
     MAX_RECORDS,
-    PART_BYTES,
+    OVER_TCP,
     TABLE_HASH,
     VERSION,
+    Portions,
     pack,
     records_for_one_message,
     unpack,
@@ -89,17 +90,18 @@ class StandIn:
             batch=batch,
         )
 
-    def connect(self) -> "Connection":
+    def connect(self, portions: Portions = OVER_TCP) -> "Connection":
         """Return this device's end of a new connection."""
         self.boots += 1
-        return Connection(self)
+        return Connection(self, portions=portions)
 
 
 class Connection:
     """One connection of a stand-in: bytes and times in, bytes out."""
 
-    def __init__(self, owner: StandIn, *, version: int = VERSION) -> None:
+    def __init__(self, owner: StandIn, *, portions: Portions = OVER_TCP, version: int = VERSION) -> None:
         self._owner = owner
+        self._portions = portions
         self.boot = int.from_bytes(hashlib.sha256(f"{owner.device} {owner.boots}".encode()).digest()[:4]) | 1
         self.channel = SecureChannel(CONTEXT, server_side=False)
         self.nonce = self.boot.to_bytes(32)
@@ -118,6 +120,8 @@ class Connection:
         self._crop_n = 0
         self._crop_offset = 0
         self._outbox: list[bytes] = []
+        self.after_welcome: list[bytes] = []
+        """Messages that go out once the host has welcomed this device."""
         self.over = False
 
     def receive(self, data: bytes, now_ms: int) -> None:
@@ -153,11 +157,11 @@ class Connection:
     def ask_for_program(self, program: bytes) -> None:
         """Ask for a contest program from its beginning."""
         self._owner.programs[program] = bytearray()
-        self._outbox.append(pack("program_wanted", program=program, offset=0))
+        self.after_welcome.append(pack("program_wanted", program=program, offset=0))
 
     def say(self, state: str, note: str = "") -> None:
         """Send the words for the live page."""
-        self._outbox.append(pack("device_state", state=state, note=note))
+        self.after_welcome.append(pack("device_state", state=state, note=note))
 
     def introduction(self, challenge: bytes) -> dict[str, Any]:
         """Return the fields of `introduce`."""
@@ -213,6 +217,8 @@ class Connection:
     def _next_payload(self) -> bytes | None:
         if self._outbox:
             return self._outbox.pop(0)
+        if self.after_welcome and self._next_n:
+            return self.after_welcome.pop(0)
         return self._next_records() or self._next_crop_part()
 
     def _next_records(self) -> bytes | None:
@@ -221,7 +227,8 @@ class Connection:
             return None
         last_n = min(len(owner.journal), self._next_n + MAX_RECORDS - 1)
         numbers = [n for n in range(self._next_n, last_n + 1) if n not in owner.withheld]
-        taken = records_for_one_message(owner.journal[n - 1] for n in numbers)
+        waiting = (owner.journal[n - 1] for n in numbers)
+        taken = records_for_one_message(waiting, self._portions.records_bytes)
         self._next_n = numbers[len(taken) - 1] + 1 if taken else last_n + 1
         return pack("records", records=taken) if taken else None
 
@@ -233,7 +240,7 @@ class Connection:
         crop = owner.crops.get(self._crop_n)
         if crop is None or self._crop_offset >= len(crop):
             return None
-        part = crop[self._crop_offset : self._crop_offset + PART_BYTES]
+        part = crop[self._crop_offset : self._crop_offset + self._portions.part_bytes]
         offset, self._crop_offset = self._crop_offset, self._crop_offset + len(part)
         owner.crop_bytes_sent += len(part)
         sha256 = hashlib.sha256(crop).digest()

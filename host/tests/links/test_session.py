@@ -8,6 +8,7 @@ from msgpack import packb
 
 from host.tests.links.stand_in import Connection, StandIn
 from recount_host.links.crop_under_way import CropPlace, CropUnderWay
+from recount_host.links.wants import Introduce
 from recount_protocol.delivery import Delivery
 from recount_protocol.key_words import key_words
 from recount_protocol.tally_messages import MAX_PAYLOAD_BYTES, TABLE_HASH, VERSION, pack
@@ -311,7 +312,8 @@ def test_a_device_of_another_protocol_version_is_shown_with_the_reason(table: Ta
     ("payload", "why"),
     [
         (b"\xc1", "not a message"),
-        (pack("records", records=[bytes(65)]), "before it introduced itself"),
+        (pack("records", records=[bytes(65)]), "before it was welcomed"),
+        (pack("program_wanted", program=bytes(32), offset=0), "before it was welcomed"),
         (pack("acknowledged", n=1), "which only the host may send"),
         # What it sent is quoted in the refusal, which has to fit into its message.
         (packb({"kind": "device_state", "state": "x", "note": "", "Z" * 30_000: 1}), "there is no field"),
@@ -331,6 +333,36 @@ def test_an_end_that_breaks_the_protocol_is_turned_away(table: Table, payload: b
     connection._introduce = say_that
     assert table.run(lambda: session.finished)
     assert why in device.refused
+
+
+def test_a_device_is_given_nothing_while_the_ledger_has_not_said_who_it_is(table: Table) -> None:
+    """Everybody can make a key and introduce himself with it: what follows at once is not looked at."""
+    stranger = faults(a_device(), 1)
+    session = table.connect(stranger, enrolled=False)
+    connection = table.connection
+    assert connection is not None
+    table.ledger_answers = False
+    assert table.run(lambda: bool(table.unanswered))
+    connection._outbox.append(pack("program_wanted", program=bytes(32), offset=0))
+    connection._outbox.append(pack("records", records=[stranger.journal[0][1] + stranger.journal[0][0]]))
+    assert table.run(lambda: session.finished)
+    assert "program_wanted before it was welcomed" in stranger.refused
+    assert [type(want) for want in table.unanswered] == [Introduce]
+
+
+def test_a_device_that_asks_again_and_again_and_takes_no_answer_is_left(table: Table) -> None:
+    """Each wish costs it a hundred bytes and us a part of a program: what waits for it is bounded."""
+    program = bytes([5]) * 32
+    table.ledger.add_program(program, bytes(1_000_000))
+    device = a_device()
+    session = table.connect(device)
+    assert table.run(lambda: bool(said(device, "welcome")))
+    connection = table.connection
+    assert connection is not None
+    connection.after_welcome += [pack("program_wanted", program=program, offset=0)] * 1_000
+    connection._delivery._take_payload = lambda number, packet: None  # noqa: ARG005 - it takes none
+    assert table.run(lambda: session.finished)
+    assert session.condition.problem == "it asks again and again and takes no answer"
 
 
 def test_a_device_that_falls_silent_is_shown_as_not_connected(table: Table) -> None:

@@ -4,6 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from host.tests.links.collecting_host import Host
 from host.tests.links.stand_in import StandIn, run_over_tcp
 from host.tests.links.table import a_device
 from recount_host.errors import OperatorError
+from recount_host.links import tcp_link
 from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import listen
 
@@ -157,6 +159,35 @@ def test_a_stranger_does_not_cover_the_device_whose_name_it_uses(host: Host) -> 
     assert "another key" in false.problem
 
 
+def test_connections_that_say_nothing_keep_no_device_out(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tcp_link, "MAX_CONNECTIONS", 3)
+    device = host.a_device()
+    device.write_fault("jam")
+    with ExitStack() as open_all:
+        for _ in range(5):
+            open_all.enter_context(socket.create_connection(("127.0.0.1", host.port)))
+        send_all(device, host.port)
+
+
+def test_a_device_that_is_welcomed_gives_its_place_to_nobody(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tcp_link, "MAX_CONNECTIONS", 1)
+    device = host.a_device()
+    turned_away: list[bytes] = []
+
+    def try_another() -> bool:
+        if device.heard and not turned_away:
+            with socket.create_connection(("127.0.0.1", host.port)) as stranger:
+                stranger.settimeout(20)
+                turned_away.append(stranger.recv(1))
+            device.write_fault("jam")
+        return device.acknowledged_n == 1
+
+    assert run_over_tcp(device.connect(), host.port, try_another)
+    assert turned_away == [b""]
+
+
 def test_a_port_scanner_is_no_device(host: Host) -> None:
     with socket.create_connection(("127.0.0.1", host.port)) as scanner:
         scanner.sendall(b"GET / HTTP/1.1\r\n\r\n" * 5_000)
@@ -188,7 +219,7 @@ def test_a_ledger_that_cannot_be_written_stops_the_collecting(host: Host) -> Non
     def refuse(*_: object) -> None:
         raise OperatorError("the disk is full")
 
-    host.ledger.add_records = refuse  # type: ignore[method-assign, assignment]
+    host.ledger.add_looked_at = refuse  # type: ignore[method-assign, assignment]
     device.write_fault("jam")
     thread = threading.Thread(
         target=run_over_tcp, args=(device.connect(), host.port, host.failed.is_set), daemon=True
