@@ -4,9 +4,9 @@ What is killed, when, and what of the disk survives is in a Plan, drawn from the
 record is held against the paper: every sheet is where the ledger says, once.
 """
 
-import contextlib
 import json
 import random
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -23,6 +23,7 @@ from firmware_tests.power_disk import SYNCS, DiskLog, Loss, Recorder, record
 from firmware_tests.power_stack import PAPERS, TABLE, Forked, Stack, Template, paper_of, truth
 from firmware_tests.stacks import PRECINCT
 from recount_device.journal import JOURNAL_FILE, JournalReader
+from recount_host.errors import OperatorError
 from recount_host.ledger.ledger import open_ledger
 from recount_protocol.fates import BINS, COUNTED
 from recount_protocol.records import Record
@@ -266,8 +267,7 @@ class Run:
 
     def _is_told(self) -> bool:
         """Return whether the host has all records, and crops, of a batch that is closed."""
-        # What was just cut cannot be read yet; what never can be read ends the run as one without end.
-        with contextlib.suppress(Exception):
+        try:
             reader = JournalReader(self.stack.device_folder / JOURNAL_FILE)
             try:
                 next_n, _ = reader.head()
@@ -281,7 +281,9 @@ class Run:
                     and ledger.next_crop_n(device) == 0
                     and kinds["batch_opened"] == kinds["batch_closed"] + kinds["batch_voided"] > 0
                 )
-        return False
+        except (sqlite3.Error, OSError, OperatorError):
+            # What was just cut cannot be read yet; what never can be read ends the run as one without end.
+            return False
 
     def _settle_doubt(self) -> None:
         """Answer for the officials where a sheet in doubt lies, by looking."""
