@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from host.tests.remembering import folding_plainly
 from recount_host.act import Person
 from recount_host.law.disclosure import notices, view
 from recount_host.law.errors import BadEntry, NotAllowed
@@ -359,4 +360,7 @@ def test_whatever_records_come_later_the_acts_stay_lawful(steps: list[tuple[Any,
         wild.play(step)
     facts = wild.day.facts()
     for n in range(len(facts.acts) + 1):
-        fold(Facts(facts.order, facts.acts[:n], facts.devices, facts.gaps, facts.names), "101")
+        so_far = Facts(facts.order, facts.acts[:n], facts.devices, facts.gaps, facts.names)
+        remembered = fold(so_far, "101")
+        with folding_plainly():
+            assert fold(so_far, "101") == remembered

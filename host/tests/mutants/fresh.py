@@ -86,18 +86,9 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 class _FirstToFail:
-    """A plugin of pytest that remembers which test failed first, and lets folding remember."""
+    """A plugin of pytest that remembers which test failed first."""
 
     name = ""
-
-    def pytest_collection_finish(self) -> None:
-        # It loads the law, which is the mutant only now.
-        remembering = importlib.import_module("host.tests.mutants.remembering")
-        remembering.remember()
-        self.forget = remembering.forget
-
-    def pytest_runtest_setup(self) -> None:
-        self.forget()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed and not self.name:

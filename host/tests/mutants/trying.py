@@ -8,6 +8,7 @@ fails.
 """
 
 import ast
+import inspect
 import itertools
 import os
 import sys
@@ -26,7 +27,6 @@ from _pytest.runner import runtestprotocol
 from host.tests.mutants.changes import Mutant
 from host.tests.mutants.fresh import ENDLESS, ENDLESS_S, KILLED, SURVIVED, Fresh
 from host.tests.mutants.processes import ended, silence
-from host.tests.mutants.remembering import forget, remember
 
 REPOSITORY = Path(__file__).parents[3]
 TESTS = REPOSITORY / "host" / "tests" / "law"
@@ -80,7 +80,6 @@ class Collected:
         """Return the first of these tests that fails, "" when none does; the rest is not run then."""
         items = [self.items[name] for name in names]
         for item, following in zip(items, [*items[1:], None], strict=True):
-            forget()
             reports = runtestprotocol(item, log=False, nextitem=following)
             if any(report.failed for report in reports):
                 return item.nodeid
@@ -91,9 +90,7 @@ class Collected:
         found: dict[str, Reach] = {}
         cover = coverage.Coverage(source=[str(LAW)], data_file=None, config_file=False)
         cover.start()
-        remember()
         for name in names:
-            forget()
             cover.switch_context(name)
             began = time.process_time()
             reports = runtestprotocol(self.items[name], log=False, nextitem=None)
@@ -178,7 +175,6 @@ def _verdict_in_a_fork(mutant: Mutant, collected: Collected, names: Sequence[str
         code = NOT_TRIED
         try:
             put_in_place(mutant)
-            remember()
             noticed = collected.first_to_fail(names)
             os.write(writing, noticed.encode())
             code = int(bool(noticed))
@@ -220,7 +216,7 @@ def _function(module: ModuleType, name: str) -> FunctionType:
     thing: Any = module
     for part in name.split("."):
         thing = vars(thing)[part]
-        thing = getattr(thing, "fget", None) or getattr(thing, "__func__", None) or thing
+        thing = inspect.unwrap(getattr(thing, "fget", None) or getattr(thing, "__func__", None) or thing)
     assert isinstance(thing, FunctionType), name
     return thing
 
