@@ -84,7 +84,6 @@ def admit(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str, Any]
     check_sides_known(by, facts.order.side_keys)
     check_one_side_each(by, facts.acts)
     check_may_act(by, facts.acts)
-    facts.order.precinct(body["precinct"])
     state = fold(facts, body["precinct"])
     guard = _WHEN_ADMITTED.get(kind)
     act = Act(len(facts.acts) + 1, b"", kind, "", tuple(by), body)
