@@ -1,4 +1,7 @@
-"""Files that are whole or absent after a power cut, and folders that stay."""
+"""Files that are whole or absent after a power cut, and folders that stay.
+
+`recount_host.durable` is the host's (docs/decisions/0018): a mistake in one is looked for in the other.
+"""
 
 import os
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""Folders and their entries forced to the disk: after a power cut a new file or folder is there only then."""
+"""Folders and their entries forced to the disk: after a power cut a new file or folder is there only then.
+
+`recount_device.durable` is the device's (docs/decisions/0018): a mistake in one is looked for in the other.
+"""
 
 import os
 from pathlib import Path

@@ -4,7 +4,7 @@ The ledger only grows, so what was read stays true. Every chain is checked link 
 """
 
 import gc
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from sqlalchemy import Connection, func, select
@@ -27,6 +27,7 @@ _LAST_ROWS = select(
             schema.records.c.stored,
             schema.early_records.c.stored,
             schema.crops.c.stored,
+            schema.refusals.c.stored,
         )
     )
 )
@@ -57,8 +58,11 @@ class Contents:
         self._frozen = 0
         self._heads: dict[str, tuple[int, bytes]] = {}
         self._early: dict[str, set[int]] = {}
-        self._crops_due: dict[str, dict[int, None]] = {}
-        """Device -> numbers of records whose crop has not come, the lowest first as they came."""
+        self._crops_due: dict[str, dict[int, bytes]] = {}
+        """Device -> number and hash of each crop that has not come, the lowest number first."""
+        self.twins: set[str] = set()
+        """Devices whose key is known to be in two places."""
+        self._refusals_read = 0
         self.crops_here: set[tuple[str, int]] = set()
         self._decoded: dict[bytes, Record] = {}
         """Records just taken in, by the SHA-256 of their bytes."""
@@ -66,7 +70,7 @@ class Contents:
     def refresh(self, connection: Connection) -> None:
         """Read what was added. Raises LedgerDamaged, naming the place, where a chain does not hold."""
         # One look tells which tables have grown: most rounds of the collector find one of them.
-        acts, introduced, records, early, crops = tuple(connection.execute(_LAST_ROWS).one())
+        acts, introduced, records, early, crops, refusals = tuple(connection.execute(_LAST_ROWS).one())
         if acts > len(self.acts):
             self._read_acts(connection)
         if introduced > self._introduced_read:
@@ -77,6 +81,8 @@ class Contents:
             self._read_early(connection)
         if crops > self._crops_read:
             self._read_crops(connection)
+        if refusals > self._refusals_read:
+            self._read_refusals(connection)
 
     def expect(self, arrivals: Iterable[Arrival]) -> None:
         """Remember what these records decode to, for the next refresh, which reads their bytes from disk."""
@@ -89,6 +95,14 @@ class Contents:
     def next_crop_n(self, device: str) -> int:
         """Return the lowest record number whose crop has not come; 0 when none is due."""
         return next(iter(self._crops_due.get(device, ())), 0)
+
+    def crop_due(self, device: str, n: int) -> bytes:
+        """Return the hash of the crop of this record while it has not come; else empty."""
+        return self._crops_due.get(device, {}).get(n, b"")
+
+    def early(self, device: str) -> Collection[int]:
+        """Return the numbers of the records of `device` that came before their predecessors."""
+        return self._early.get(device, ())
 
     def newcomers(self) -> tuple[Newcomer, ...]:
         """Return the devices that have shown their key and are not enrolled, in the order they came."""
@@ -132,8 +146,9 @@ class Contents:
             self.records.append(record)
             self._heads[record.device] = (record.n, digest)
             self._records_read = row.stored
-            if crop_sha256(record) and (record.device, record.n) not in self.crops_here:
-                self._crops_due.setdefault(record.device, {})[record.n] = None
+            crop = crop_sha256(record)
+            if crop and (record.device, record.n) not in self.crops_here:
+                self._crops_due.setdefault(record.device, {})[record.n] = crop
         self._decoded.clear()
         if self._records_read >= self._frozen + FREEZE_EVERY:
             self._frozen = self._records_read
@@ -171,6 +186,16 @@ class Contents:
             self.crops_here.add((row.device, row.n))
             self._crops_due.get(row.device, {}).pop(row.n, None)
             self._crops_read = row.stored
+
+    def _read_refusals(self, connection: Connection) -> None:
+        table = schema.refusals
+        for row in connection.execute(
+            select(table.c.stored, table.c.device, table.c.twins)
+            .where(table.c.stored > self._refusals_read)
+            .order_by(table.c.stored)
+        ):
+            self.twins |= {row.device} if row.twins else set()
+            self._refusals_read = row.stored
 
 
 def crop_sha256(record: Record) -> bytes:

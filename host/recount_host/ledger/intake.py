@@ -13,7 +13,7 @@ from sqlalchemy import Connection, func, insert, select
 from recount_host.law.enrolment import Enrolment
 from recount_host.ledger import schema
 from recount_host.ledger.arrivals import Arrival
-from recount_host.ledger.contents import crop_sha256
+from recount_host.ledger.contents import Contents, crop_sha256
 from recount_host.ledger.rows import Gap, Outcome, Verdict
 from recount_protocol.key_words import key_words
 from recount_protocol.records import (
@@ -23,7 +23,6 @@ from recount_protocol.records import (
     check_next,
     decode_record,
     device_id,
-    record_hash,
 )
 
 MAX_INTRODUCED = 1000
@@ -40,6 +39,7 @@ TWIN = "its key is in two places, as was seen before: nothing more of it is take
 MAX_EVIDENCE_BYTES = 64 * 1024
 
 _ADD_RECORD = "INSERT INTO records (device, n, record, signature, received_utc) VALUES (?, ?, ?, ?, ?)"
+_ADD_CROP = "INSERT INTO crops (device, n, sha256, png) VALUES (?, ?, ?, ?)"
 """For the driver as it is: making a statement's values of maps costs as much again as writing them down."""
 
 
@@ -67,18 +67,17 @@ class _Chain:
     added: list[tuple[str, int, bytes, bytes]] = field(default_factory=list[tuple[str, int, bytes, bytes]])
 
 
-def introduce(
-    connection: Connection, enrolled: Mapping[str, Enrolment], claim: Introduction, utc: str
-) -> Outcome:
+def introduce(connection: Connection, contents: Contents, claim: Introduction, utc: str) -> Outcome:
     """Recognise an enrolled device, note a newcomer for people to enrol, or refuse."""
+    enrolled = contents.devices
     why = _why_not_that_device(enrolled, claim)
     if why:
         return refuse(connection, claim.device, claim.name, why, claim.public_key, utc)
-    if claim.device in enrolled and _is_twin(connection, claim.device):
+    if claim.device in enrolled and claim.device in contents.twins:
         return Outcome(Verdict.REFUSED, TWIN)
     if claim.device not in enrolled:
         return _note_newcomer(connection, claim, utc)
-    chain = _load_chain(connection, enrolled[claim.device])
+    chain = _load_chain(connection, contents, enrolled[claim.device])
     if why := _why_not_that_chain(claim, chain):
         return refuse(connection, claim.device, claim.name, why, claim.head, utc)
     return Outcome(Verdict.ALREADY, next_n=chain.n + 1)
@@ -102,14 +101,14 @@ def _note_newcomer(connection: Connection, claim: Introduction, utc: str) -> Out
 
 
 def add_records(
-    connection: Connection,
-    enrolled: Mapping[str, Enrolment],
-    arrivals: Sequence[Arrival],
-    utc: str,
+    connection: Connection, contents: Contents, arrivals: Sequence[Arrival], utc: str
 ) -> list[Outcome]:
-    """Verify records in order and store those that follow."""
+    """Verify records in order and store those that follow.
+
+    `contents` is what the ledger holds as of this transaction.
+    """
     chains: dict[str, _Chain | None] = {}
-    twins: set[str] = set()
+    twins = set(contents.twins)
     outcomes: list[Outcome] = []
     for arrival in arrivals:
         record = arrival.record
@@ -118,9 +117,8 @@ def add_records(
             continue
         device = record.device
         if device not in chains:
-            known = enrolled.get(device)
-            chains[device] = _load_chain(connection, known) if known and not known.revoked else None
-            twins |= {device} if _is_twin(connection, device) else set()
+            known = contents.devices.get(device)
+            chains[device] = _load_chain(connection, contents, known) if known and not known.revoked else None
         if device in twins:
             outcomes.append(Outcome(Verdict.REFUSED, TWIN))  # the proof is kept: once is enough
             continue
@@ -133,21 +131,36 @@ def add_records(
     return outcomes
 
 
-def add_crop(connection: Connection, device: str, name: str, n: int, png: bytes, utc: str) -> Outcome:
-    """Store a crop that fits its record."""
+def add_crops(
+    connection: Connection, contents: Contents, crops: Sequence[tuple[str, int, bytes]], utc: str
+) -> list[Outcome]:
+    """Store crops (device, record number, PNG) that fit their records."""
+    added: dict[tuple[str, int], tuple[bytes, bytes]] = {}
+    outcomes: list[Outcome] = []
+    for device, n, png in crops:
+        wanted, found = contents.crop_due(device, n), hashlib.sha256(png).digest()
+        if wanted == found and (device, n) not in added:
+            added[device, n] = found, png
+            outcomes.append(Outcome(Verdict.STORED))
+        else:
+            outcomes.append(_why_not_that_crop(connection, contents, device, n, found, utc))
+    if added:
+        rows = [(device, n, found, png) for (device, n), (found, png) in added.items()]
+        connection.exec_driver_sql(_ADD_CROP, rows)
+    return outcomes
+
+
+def _why_not_that_crop(
+    connection: Connection, contents: Contents, device: str, n: int, found: bytes, utc: str
+) -> Outcome:
     data = _stored_bytes(connection, device, n)
     if data is None:
         return Outcome(Verdict.GAP, f"record {n}, to which this crop belongs, has not come")
-    wanted = crop_sha256(decode_record(data))
-    found = hashlib.sha256(png).digest()
-    if not wanted or found != wanted:
-        why = f"the crop it sent for record {n} is not the one that the record names"
-        return refuse(connection, device, name, why, found, utc)
-    table = schema.crops
-    if connection.execute(select(table.c.n).where(table.c.device == device, table.c.n == n)).first():
+    if found == crop_sha256(decode_record(data)):
         return Outcome(Verdict.ALREADY)
-    connection.execute(insert(table).values(device=device, n=n, sha256=found, png=png))
-    return Outcome(Verdict.STORED)
+    known = contents.devices.get(device)
+    why = f"the crop it sent for record {n} is not the one that the record names"
+    return refuse(connection, device, known.name if known else "", why, found, utc)
 
 
 def refuse(
@@ -273,20 +286,14 @@ def _why_not_that_chain(claim: Introduction, chain: _Chain) -> str:
     return "" if claim.head == chain.head else f"its record {last_n} is not the one that it sent before"
 
 
-def _load_chain(connection: Connection, known: Enrolment) -> _Chain:
+def _load_chain(connection: Connection, contents: Contents, known: Enrolment) -> _Chain:
     device = known.device
-    last = connection.execute(
-        select(schema.records.c.n, schema.records.c.record)
-        .where(schema.records.c.device == device)
-        .order_by(schema.records.c.n.desc())
-        .limit(1)
-    ).first()
-    chain = _Chain(known.name, known.public_key)
-    if last is not None:
-        chain.n, chain.head = last.n, record_hash(last.record)
-    early = schema.early_records
-    for waiting in connection.execute(select(early.c.n, early.c.record).where(early.c.device == device)):
-        chain.early[waiting.n] = waiting.record
+    n, head = contents.head(device)
+    chain = _Chain(known.name, known.public_key, n, head)
+    if contents.early(device):
+        early = schema.early_records
+        query = select(early.c.n, early.c.record).where(early.c.device == device)
+        chain.early = {row.n: row.record for row in connection.execute(query)}
     return chain
 
 

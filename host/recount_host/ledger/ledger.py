@@ -212,7 +212,7 @@ class Ledger:
         """
         claim = intake.Introduction(device, name, public_key, next_n, head)
         with self._writing() as connection:
-            return intake.introduce(connection, self._enrolled(connection), claim, self._clock())
+            return intake.introduce(connection, self._as_of(connection), claim, self._clock())
 
     def add_record(self, data: bytes, signature: bytes) -> Outcome:
         """Verify one record and store it; on disk when this returns."""
@@ -234,8 +234,8 @@ class Ledger:
         """Store records that were looked at, each with its signature checked; on disk when this returns."""
         self._checkers.finish(looked_at.shares)
         with self._writing() as connection:
-            enrolled = self._enrolled(connection)
-            outcomes = intake.add_records(connection, enrolled, looked_at.arrivals, self._clock())
+            contents = self._as_of(connection)
+            outcomes = intake.add_records(connection, contents, looked_at.arrivals, self._clock())
             with self._lock:
                 self._contents.expect(looked_at.arrivals)
         return outcomes
@@ -252,13 +252,7 @@ class Ledger:
     def add_crops(self, crops: Sequence[tuple[str, int, bytes]]) -> list[Outcome]:
         """Store crops (device, record number, PNG) in one transaction; on disk when this returns."""
         with self._writing() as connection:
-            enrolled = self._enrolled(connection)
-            names = {device: known.name for device, known in enrolled.items()}
-            utc = self._clock()
-            return [
-                intake.add_crop(connection, device, names.get(device, ""), n, png, utc)
-                for device, n, png in crops
-            ]
+            return intake.add_crops(connection, self._as_of(connection), crops, self._clock())
 
     def crop(self, device: str, n: int) -> bytes | None:
         """Return the PNG of record `n`, or None when it has not come."""
@@ -326,15 +320,13 @@ class Ledger:
 
     def twins(self) -> frozenset[str]:
         """Return the devices whose key is known to be in two places."""
-        query = select(schema.refusals.c.device).where(schema.refusals.c.twins == 1)
-        with reading(self._engine, self.path) as connection:
-            return frozenset(connection.execute(query).scalars())
+        return frozenset(self._refreshed().twins)
 
-    def _enrolled(self, connection: Connection) -> Mapping[str, Enrolment]:
-        """Return the enrolled devices as of this transaction."""
+    def _as_of(self, connection: Connection) -> Contents:
+        """Return what the ledger holds as of this transaction; while it writes, nobody else adds to that."""
         with self._lock:
             self._contents.refresh(connection)
-            return self._contents.devices
+            return self._contents
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:

@@ -14,7 +14,7 @@ from host.tests.enrolling import enrol
 from host.tests.links.stand_in import StandIn
 from recount_host.act import Person, act_hash, decode_act, encode_act
 from recount_host.errors import OperatorError
-from recount_host.ledger import Ledger
+from recount_host.ledger import Ledger, Verdict
 from recount_host.ledger.errors import LedgerBusy, LedgerDamaged, LedgerMissing
 from recount_host.ledger.ledger import open_ledger
 from recount_host.ledger.schema import metadata
@@ -288,6 +288,24 @@ def test_a_ledger_removed_while_it_is_open_takes_nothing_more(path: Path) -> Non
         path.rename(path.with_name("elsewhere.sqlite"))
         with pytest.raises(LedgerDamaged, match="moved or removed"):
             ledger.append_act("count_entered", [ANN], {})
+
+
+def test_a_disk_that_is_full_in_the_middle_of_a_batch_keeps_none_of_it(path: Path) -> None:
+    device = StandIn("device-2", Ed25519PrivateKey.from_private_bytes(bytes([2]) * 32))
+    for _ in range(100):
+        device.write("fault", {"word": "jam", "detail": "x" * 900})
+    with Ledger(path, create=False) as ledger:
+        enrol(ledger, device.name, device.public_key)
+        before = ledger.records()
+        with ledger._engine.connect() as connection:  # the only one of this thread: it is used again
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+            connection.exec_driver_sql(f"PRAGMA max_page_count={pages + 4}")
+        with pytest.raises(LedgerBusy, match=r"\(database or disk is full\): look at the disk"):
+            ledger.add_records(device.journal)
+        assert ledger.records() == before
+        with ledger._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+        assert {outcome.verdict for outcome in ledger.add_records(device.journal)} == {Verdict.STORED}
 
 
 def test_our_own_mistake_is_no_damage(path: Path) -> None:

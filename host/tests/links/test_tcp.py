@@ -15,6 +15,7 @@ from host.tests.links.collecting_host import Host
 from host.tests.links.stand_in import StandIn, run_over_tcp
 from host.tests.links.table import a_device
 from recount_host.errors import OperatorError
+from recount_host.ledger.checkers import MANY
 from recount_host.links import tcp_link
 from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import listen
@@ -229,6 +230,18 @@ def test_a_ledger_that_cannot_be_written_stops_the_collecting(host: Host) -> Non
     thread.join(20)
     assert str(host.collector.failure) == "the disk is full"
     assert device.acknowledged_n == 0
+
+
+def test_in_a_backlog_checked_by_processes_a_forged_record_ends_what_is_taken(host: Host) -> None:
+    device = host.a_device()
+    for _ in range(3 * MANY):
+        device.write_fault("jam")
+    forged = 2 * MANY
+    device.journal[forged - 1] = (device.journal[forged - 1][0], device.journal[0][1])
+    run_over_tcp(device.connect(), host.port, lambda: device.refused != "")
+    assert device.refused == f"record {forged} does not bear the signature of device-1"
+    assert device.acknowledged_n < forged
+    assert [record.n for record in host.ledger.records()] == list(range(1, forged))
 
 
 def test_a_link_that_fails_by_our_own_fault_ends_the_program(
