@@ -45,8 +45,8 @@ TWINS = "two devices have its key, or its journal was changed: take it away, and
 MAX_BATCH = 512
 """Records and other wants taken into one round: bounds how long the first of them waits for its answer."""
 
-CROP_BYTES_A_ROUND = 2 * 1024 * 1024
-"""Crops written down before the records that have come meanwhile; one crop may be larger."""
+CROP_BYTES_A_ROUND = 512 * 1024
+"""Crops written down before the records that have come meanwhile: a slow disk takes 50 ms for so much."""
 
 
 class Seat(Protocol):
