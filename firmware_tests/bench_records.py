@@ -2,9 +2,9 @@
 
 The serial line is a pty whose bytes come out no faster than 1 Mbaud lets them (10 bits a byte, each way).
 Over TCP the whole path is measured: frames, TLS, decoding, signatures, chain, disk, acknowledgement; the
-devices run in a process of their own on the same machine, with records signed ahead of time. The ledger is held
-against a bare loop of signature checks just before and after. Where the machine's speed wanders, the best of
-some runs counts, and all are told.
+devices run in a process of their own on the same machine, with records signed ahead of time. The ledger is
+held against a bare loop of signature checks just before and after. Where the machine's speed wanders, the
+best of some runs counts, and all are told.
 """
 
 import json
