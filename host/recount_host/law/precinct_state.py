@@ -364,8 +364,9 @@ class PrecinctState:
     def hand_finding(self) -> Finding | None:
         """Return I5 (I6 in hand count) for the agreed hand count, None while there is none."""
         by_pile, to_count = self.outcomes_by_pile, self.to_count
-        if by_pile is None or to_count is None:
+        if by_pile is None:
             return None
+        assert to_count is not None  # the piles are those that it names
         return to_count.finding({pile: sum(outcomes.values()) for pile, outcomes in by_pile.items()})
 
     # Questioned ballots

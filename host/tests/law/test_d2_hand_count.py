@@ -7,7 +7,18 @@ import pytest
 
 from recount_host.law.contest import contest_of
 from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.law.hand_count import OTHER_WRITE_IN, Lost, check_outcomes, votes_in, votes_lost
+from recount_host.law.hand_count import (
+    OTHER_WRITE_IN,
+    Lost,
+    Pass,
+    ToCount,
+    agreed,
+    check_outcomes,
+    together,
+    votes_in,
+    votes_lost,
+    without_zeros,
+)
 from recount_host.law.states import State
 from recount_host.order import parse_order
 from recount_host.rehearsal import (
@@ -207,3 +218,43 @@ def test_an_outcome_that_is_none_is_told_with_all_that_there_are() -> None:
         BadEntry, match="the outcomes are D, R, T, other_write_in, no_vote, overvote, excluded"
     ):
         check({"X": 1})
+
+
+# The numbers of a pile
+
+
+def passed(pile: str, **outcomes: int) -> Pass:
+    return Pass(pile, without_zeros(outcomes), BOTH, "Ballot Examples, 2020", 1)
+
+
+def test_an_outcome_without_a_ballot_is_none_and_outcomes_have_a_fixed_order() -> None:
+    assert list(without_zeros({"no_vote": 2, "R": 0, "D": 1}).items()) == [("D", 1), ("no_vote", 2)]
+    assert list(together({"paper": {"R": 1}, "set_aside": {"R": 2, "D": 1}}).items()) == [("D", 1), ("R", 3)]
+    assert list(votes_in({"R": 1, "D+R": 2, "overvote": 5}).items()) == [("D", 2), ("R", 3)]
+
+
+def test_passes_agree_pile_by_pile_and_the_last_two_decide() -> None:
+    passes = [passed("paper", D=1), passed("set_aside", D=2), passed("paper", R=1), passed("paper", R=1)]
+    assert agreed(passes, "paper") == {"R": 1}
+    assert agreed(passes, "set_aside") is None
+    assert agreed(passes, "all_scanned") is None
+    assert agreed([*passes, passed("paper", D=1)], "paper") is None
+
+
+def test_i5_fails_where_outcomes_fit_together_but_not_pile_by_pile() -> None:
+    to_count = ToCount(12, 2, 2, 1, 1, 3)
+    right = {"set_aside": 2, "not_accepted": 1, "not_programmable": 1, "paper": 3}
+    assert to_count.finding(right).holds
+    assert to_count.finding(right).name == "I5"
+    assert not to_count.finding({**right, "set_aside": 1, "not_accepted": 2}).holds
+    assert not to_count.finding({**right, "paper": 2}).holds
+    whole = ToCount(12, 2, 2, 1, 1, 3, whole_precinct=True)
+    assert whole.finding({"all_scanned": 11, "not_programmable": 1, "paper": 3}).holds
+    assert whole.finding({"all_scanned": 11, "not_programmable": 1, "paper": 3}).name == "I6"
+    assert not whole.finding({"all_scanned": 12, "not_programmable": 0, "paper": 3}).holds
+
+
+def test_where_the_scanned_ballots_are_missing_only_the_other_piles_are_counted() -> None:
+    missing = ToCount(0, 0, 0, 0, 1, 4, scanned_missing=True)
+    assert missing.expected == {"not_programmable": 1, "paper": 4}
+    assert missing.finding({"not_programmable": 1, "paper": 4}).holds
