@@ -11,6 +11,7 @@ from recount_host.commands.desk import (
     add_data,
     add_json,
     answer,
+    device_named,
     open_desk,
     persons,
     view_fields,
@@ -96,8 +97,5 @@ def text(given: str, what: str) -> str:
 
 
 def device_of(state: PrecinctState, name_or_id: str) -> str:
-    """Return the id of the device with this name or id. Raises BadEntry when the host knows none."""
-    for device, name in state.names.items():
-        if name_or_id in (device, name):
-            return device
-    raise BadEntry(f'no device "{name_or_id}" is known here: see show')
+    """Return the id of the device with this name or id. Raises BadEntry that names the devices known."""
+    return device_named(state.names, name_or_id)

@@ -173,11 +173,16 @@ def persons(args: argparse.Namespace) -> tuple[Person, ...]:
 
 def find_device(facts: Facts, name_or_id: str) -> str:
     """Return the id of the device with this name or id. Raises BadEntry that names the devices known."""
+    return device_named(facts.names, name_or_id)
+
+
+def device_named(names: Mapping[str, str], name_or_id: str) -> str:
+    """Return the id of the device with this name or id among `names`, by id. Raises BadEntry."""
     # A name may come again after the device that had it was revoked: the latest has it now.
-    for device, name in reversed(list(facts.names.items())):
+    for device, name in reversed(list(names.items())):
         if name_or_id in (device, name):
             return device
-    known = ", ".join(sorted(facts.names.values())) or "none is yet"
+    known = ", ".join(sorted(names.values())) or "none is yet"
     raise BadEntry(f'no device "{name_or_id}" is enrolled here (enrolled: {known}): device enrol does it')
 
 

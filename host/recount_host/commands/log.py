@@ -30,10 +30,17 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+LONGEST = 160
+"""Characters of a value in words: a whole deck is one. `--json` tells all."""
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[:16]}...({len(text)} characters)"
+
+
 def _in_words(line: LogLine) -> str:
     where = f" precinct {line.precinct}" if line.precinct else ""
-    fields = "".join(
-        f" {name}={json.dumps(value, ensure_ascii=False)}" for name, value in line.fields.items()
-    )
+    fields = "".join(f" {name}={_short(value)}" for name, value in line.fields.items())
     hidden = "".join(f" {name}=(not shown yet)" for name in line.hidden)
     return f"{line.n} {line.utc} {line.kind}{where} by {'; '.join(line.by)}:{fields}{hidden}\n    {line.says}"

@@ -3,7 +3,7 @@
 import importlib.metadata
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -180,9 +180,16 @@ def _statements(facts: Facts, progress: Progress) -> tuple[list[Piece], list[str
     return pieces, failed
 
 
+_OF_A_DEVICE: Mapping[str, str] = {"device_armed": "certificate", "zero_report_printed": "zero-report"}
+"""The papers of logic and accuracy: they belong to no precinct."""
+
+
 def statement_path(act: Act) -> str:
     """Return where the form stands that this act printed."""
-    words = [act.body.get("precinct", "court"), *([act.body["form"]] if "form" in act.body else [])]
+    words = [
+        act.body.get("precinct", _OF_A_DEVICE.get(act.kind, "court")),
+        *([act.body["form"]] if "form" in act.body else []),
+    ]
     return f"statements/{act.n:06d}-{'-'.join(words)}.pdf"
 
 

@@ -12,7 +12,8 @@ A bundle is a folder or a tar of plain files, nothing compressed:
     records/DEVICE.chain    each record as written: 4 bytes of length, its bytes, 64 bytes of signature
     early/DEVICE.chain      records whose predecessors never came, in the same form: the proof of a gap
     programs/HASH.program   contest programs
-    statements/ACT-PRECINCT.pdf   the statement that act ACT printed; ACT-PRECINCT-FORM.pdf another form
+    statements/ACT-PRECINCT.pdf   the statement that act ACT printed; ACT-PRECINCT-FORM.pdf another form;
+                            ACT-certificate.pdf and ACT-zero-report.pdf a device's
     signed/ACT-PRECINCT.pdf (.png, .jpg)   the scan of a signed statement that act ACT kept; ACT-court-VERSION
                             that of a certification
     crops/DEVICE/N.png      the contest as the camera saw it, of the sheet of record N
