@@ -15,7 +15,7 @@ import numpy as np
 from recount_classifier.errors import ClassifierError
 from recount_classifier.program import Style
 from recount_classifier.pyramid import Grey
-from recount_classifier.registration import BENT_TERMS, TERMS, Registration, SheetMap
+from recount_classifier.sheet_map import BENT_TERMS, TERMS, Registration, SheetMap
 
 SMALLEST_CROP_PX = 16
 """Sides that the picture of a contest has at least."""

@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from recount_classifier.points import median
 from recount_classifier.program import Style
 from recount_classifier.pyramid import Pyramid, build_pyramid
 from recount_classifier.raster import (
@@ -36,7 +37,7 @@ from recount_classifier.raster import (
     resized,
     solved,
 )
-from recount_classifier.registration import TERMS, Frame, Registration, SheetMap, median, sample, terms_of
+from recount_classifier.sheet_map import TERMS, Frame, Registration, SheetMap, sample, terms_of
 from recount_classifier.strokes import halved_mask
 
 _TILE = 256

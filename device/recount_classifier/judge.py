@@ -47,7 +47,7 @@ from recount_classifier.raster import (
     not_above,
 )
 from recount_classifier.reasons import fate_of, reasons_of
-from recount_classifier.registration import Registration, SheetMap
+from recount_classifier.sheet_map import Registration, SheetMap
 from recount_classifier.strokes import Spread, Strokes, find_strokes, spread
 from recount_classifier.thresholds import Thresholds
 from recount_protocol.fates import COUNTED

@@ -9,204 +9,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recount_classifier.anchors import Coarse, locate_anchors
 from recount_classifier.deck_mark import INK_GATE, deck_mark_ink_mm2
 from recount_classifier.errors import PictureError
 from recount_classifier.evidence import SMALLEST_CROP_PX, Evidence, Refusal, crop_bounds
 from recount_classifier.lens import Lens
+from recount_classifier.points import median
 from recount_classifier.program import (
-    ANCHOR_LEVEL,
     ANCHOR_SEARCH,
     DETAIL_SEARCH,
     LANDMARK_LEVEL,
-    WORKING_DPI,
     Patch,
     Program,
     Style,
 )
 from recount_classifier.proof import prove
-from recount_classifier.pyramid import Matrix, Pyramid, build_pyramid
-from recount_classifier.raster import Grey, blurred, resized, warped
+from recount_classifier.pyramid import Matrix
+from recount_classifier.raster import blurred
 from recount_classifier.reasons import fate_of
-from recount_classifier.registration import (
-    BentMap,
-    Coarse,
-    Fit,
-    Points,
-    Search,
-    SheetMap,
-    Votes,
-    fit,
-    from_affine,
-    locate_anchors,
-    look_for,
-    median,
-    shifted,
-)
+from recount_classifier.registration import Fit, Search, Votes, fit, look_for
+from recount_classifier.sheet_map import BentMap, SheetMap, from_affine, shifted
 from recount_classifier.thresholds import Thresholds
+from recount_classifier.views import Guess, Page, ViewBend, likely_guesses, possible_guesses
 
 LEAST_SIDE_PX = 32
 """Less than this of each side is no picture of a sheet at any resolution."""
 LANDMARK_SEARCH, WIDE_LANDMARK_SEARCH = 6, 14
-KNOWN_DPI = (200, 300, 150, 240, 400, 600, 100)
-_TURNS = (0.0, -4.0, 4.0)
 NEAR_ANCHOR = 3
 """How far an anchor is looked for in haste, in 1/16 pixels: 6 mm, as far as feeders mostly shift a sheet."""
 _SURE_SHARE = 0.6
 """Share of the anchors that must agree on a place found in haste."""
-
-
-@dataclass(frozen=True, slots=True)
-class Guess:
-    """How the sheet may lie in the picture: scale (its pixels per working pixel), quarter turns, skew."""
-
-    scale: float
-    quarters: int
-    skew_deg: float = 0.0
-    mirrored: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _ViewBend:
-    """A lens's bend in the pixels of a small view."""
-
-    lens: Lens
-    to_page: Matrix
-
-    def bent(self, points: Points) -> Points:
-        """Return where points of the straight view lie in the real one."""
-        return self._from_page(self.lens.bent(self._on_page(points)))
-
-    def slopes(self, points: Points) -> NDArray[np.float64]:
-        """Return for points of the straight view the map's derivatives (n x 2 x 2)."""
-        linear = self.to_page[:2, :2]
-        return np.linalg.inv(linear) @ self.lens.slopes(self._on_page(points)) @ linear
-
-    def straight(self, points: Points) -> Points:
-        """Return where points of the real view would lie without the lens's bend."""
-        return self._from_page(self.lens.straight(self._on_page(points)))
-
-    def _on_page(self, points: Points) -> Points:
-        return points @ self.to_page[:2, :2].T + self.to_page[:2, 2]
-
-    def _from_page(self, points: Points) -> Points:
-        return (points - self.to_page[:2, 2]) @ np.linalg.inv(self.to_page[:2, :2]).T
-
-
-@dataclass
-class Page:
-    """One picture with its two pyramids and the small views made of it so far."""
-
-    image: Grey
-    lens: Lens | None = None
-    """What the camera's lens does, where that is known: places are found in the straight picture then."""
-    both_at_once: bool = False
-    """Both pyramids are made when one is wanted: what is read after them stays in the processor's cache."""
-    _pyramids: dict[int, Pyramid] = field(default_factory=dict[int, Pyramid])
-    _views: dict[tuple[int, Guess], tuple[Grey, Matrix]] = field(
-        default_factory=dict[tuple[int, Guess], tuple[Grey, Matrix]]
-    )
-
-    def pyramid(self, start: int) -> Pyramid:
-        """Return the pyramid of a path."""
-        if start not in self._pyramids:
-            depth = max(ANCHOR_LEVEL, int(np.ceil(np.log2(max(self.image.shape) / 140))))
-            for one in (0, 1) if self.both_at_once else (start,):
-                self._pyramids[one] = build_pyramid(self.image, depth, one)
-        return self._pyramids[start]
-
-    def view(self, start: int, guess: Guess) -> tuple[Grey, Matrix]:
-        """Return the 1/16 picture as the guess would set it upright, and the matrix from it to the page."""
-        key = (start, guess)
-        if key not in self._views:
-            self._views[key] = _make_view(self.pyramid(start), guess)
-        return self._views[key]
-
-
-def _make_view(pyramid: Pyramid, guess: Guess) -> tuple[Grey, Matrix]:
-    wanted = float(1 << ANCHOR_LEVEL) * guess.scale
-    level = min(max(0, int(np.floor(np.log2(wanted) + 0.05))), len(pyramid.levels) - 1)
-    low = pyramid.levels[level]
-    factor, offset = pyramid.to_page(level)
-    matrix = np.array([[factor, 0, offset], [0, factor, offset], [0, 0, 1.0]])
-    shrink = factor / wanted
-    if abs(shrink - 1) > 0.02:
-        height, width = low.shape
-        size = (max(4, round(width * shrink)), max(4, round(height * shrink)))
-        low = resized(low, *size)
-        fx, fy = width / size[0], height / size[1]
-        matrix = matrix @ np.array([[fx, 0, (fx - 1) / 2], [0, fy, (fy - 1) / 2], [0, 0, 1.0]])
-    if guess.mirrored:
-        matrix = matrix @ np.array([[-1.0, 0, low.shape[1] - 1], [0, 1, 0], [0, 0, 1]])
-        low = np.ascontiguousarray(low[:, ::-1])
-    height, width = low.shape
-    if guess.quarters == 1:
-        matrix = matrix @ np.array([[0.0, 1, 0], [-1, 0, height - 1], [0, 0, 1]])
-        low = np.ascontiguousarray(np.rot90(low, -1))
-    elif guess.quarters == 2:
-        matrix = matrix @ np.array([[-1.0, 0, width - 1], [0, -1, height - 1], [0, 0, 1]])
-        low = np.ascontiguousarray(low[::-1, ::-1])
-    elif guess.quarters == 3:
-        matrix = matrix @ np.array([[0.0, -1, width - 1], [1, 0, 0], [0, 0, 1]])
-        low = np.ascontiguousarray(np.rot90(low, 1))
-    if guess.skew_deg:
-        height, width = low.shape
-        middle_x, middle_y = (width - 1) / 2, (height - 1) / 2
-        cos, sin = np.cos(np.radians(guess.skew_deg)), np.sin(np.radians(guess.skew_deg))
-        turn = np.array(
-            [
-                [cos, -sin, middle_x - cos * middle_x + sin * middle_y],
-                [sin, cos, middle_y - sin * middle_x - cos * middle_y],
-                [0.0, 0.0, 1.0],
-            ]
-        )
-        low = warped(low, turn[:2], width, height, None)
-        matrix = matrix @ turn
-    return low, matrix
-
-
-def _likely(page: Grey, width: int, height: int) -> list[Guess]:
-    """Return the likely ways a page of working size width x height fills the picture."""
-    likely: list[Guess] = []
-    for quarters, across, down in _lying(page):
-        by_width, by_height = across / width, down / height
-        if abs(by_width / by_height - 1) < 0.06:
-            scale = _snapped((by_width * by_height) ** 0.5)
-            likely += [Guess(scale, quarters), Guess(scale, quarters + 2)]
-    return likely
-
-
-def _possible(page: Grey, width: int, height: int) -> list[Guess]:
-    """Return every way such a page may lie in the picture, also with more or less than it in the picture."""
-    scales = [guess.scale for guess in _likely(page, width, height)]
-    possible: list[Guess] = []
-    for quarters, across, down in _lying(page):
-        fitting = min(across / width, down / height)
-        known = [dpi / WORKING_DPI for dpi in KNOWN_DPI if 0.5 < dpi / WORKING_DPI / fitting < 1.12]
-        for scale in dict.fromkeys([*scales, *known, _snapped(fitting), fitting * 0.9]):
-            possible += [Guess(scale, quarters + half, skew) for skew in _TURNS for half in (0, 2)]
-    possible.sort(key=lambda g: (abs(g.skew_deg), g.quarters % 2))
-    return possible
-
-
-def _lying(page: Grey) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return (quarter turns, extent across, extent down) of a picture that lies upright or on its side."""
-    rows, columns = page.shape
-    return (0, columns, rows), (1, rows, columns)
-
-
-def _snapped(scale: float) -> float:
-    """Return the scale of a usual scanner resolution when it is within 3 %."""
-    for dpi in KNOWN_DPI:
-        if abs(scale * WORKING_DPI / dpi - 1) < 0.03:
-            return dpi / WORKING_DPI
-    return scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +80,7 @@ def _place(
     """
     low, to_page = page.view(start, guess)
     expected = None if close_to is None else np.linalg.inv(to_page) @ close_to @ _UP
-    bend = None if page.lens is None else _ViewBend(page.lens, to_page)
+    bend = None if page.lens is None else ViewBend(page.lens, to_page)
     coarse = locate_anchors(low, anchors, search, expected, bend)
     if coarse is None or coarse.share < limits.anchor_share or coarse.match < limits.anchor_match:
         return None
@@ -285,18 +124,18 @@ _Rung = list[Look]
 def _hasty_looks(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
     """Yield rungs for sheets that lie nearly where they should."""
     for index, page in enumerate(pages):
-        for guess in _likely(page.image, style.width, style.height):
+        for guess in likely_guesses(page.image, style.width, style.height):
             yield [Look(index, guess, NEAR_ANCHOR)]
 
 
 def _looks(pages: Sequence[Page], style: Style) -> Iterator[_Rung]:
     """Yield rungs: the usual first, then everywhere, then every scale and skew."""
-    sides = list(enumerate(pages))
-    likely = [(i, guess) for i, page in sides for guess in _likely(page.image, style.width, style.height)]
+    size, sides = (style.width, style.height), list(enumerate(pages))
+    likely = [(index, guess) for index, page in sides for guess in likely_guesses(page.image, *size)]
     for index, guess in likely:
         yield [Look(index, guess, ANCHOR_SEARCH)]
     yield [Look(index, guess, None) for index, guess in likely]
-    possible = [(i, guess) for i, page in sides for guess in _possible(page.image, style.width, style.height)]
+    possible = [(index, guess) for index, page in sides for guess in possible_guesses(page.image, *size)]
     yield [Look(index, guess, None) for index, guess in possible if guess.skew_deg == 0]
     yield [Look(index, guess, None) for index, guess in possible if guess.skew_deg != 0]
 
@@ -370,7 +209,7 @@ def _bears_it(page: Page, program: Program) -> bool:
     """Return whether the other side bears the contest too: no sheet does, two that lie back to back do."""
     limits = program.thresholds
     for style in program.styles:
-        for guess in _likely(page.image, style.width, style.height):
+        for guess in likely_guesses(page.image, style.width, style.height):
             placed = _place(page, 0, style.paths[0].anchors, guess, ANCHOR_SEARCH, limits)
             refined = _refine(page, style, (placed[1],), limits) if placed is not None else None
             if refined is not None and not prove(style, program, refined[0].votes, refined[0].fit, {}):
@@ -571,8 +410,8 @@ def _unknown(pages: Sequence[Page], program: Program) -> Refusal:
     for style in program.styles:
         for page in pages:
             size = (page.image, style.width, style.height)
-            straight = [guess for guess in _possible(*size) if guess.skew_deg == 0]
-            for guess in dict.fromkeys([*_likely(*size), *straight]):
+            straight = [guess for guess in possible_guesses(*size) if guess.skew_deg == 0]
+            for guess in dict.fromkeys([*likely_guesses(*size), *straight]):
                 if style.other_side and _place(page, 0, style.other_side, guess, None, program.thresholds):
                     return _refused("wrong_side", gates)
                 if _is_mirrored(page, style, guess, program):

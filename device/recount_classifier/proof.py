@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.matching import Stack, Values
+from recount_classifier.points import median
 from recount_classifier.program import DETAIL_SEARCH, STYLES_KEPT, Program, Style
 from recount_classifier.raster import above, eroded, ones
-from recount_classifier.registration import Fit, Votes, median
+from recount_classifier.registration import Fit, Votes
 from recount_classifier.rivals import Rivals, rivals_of
 from recount_classifier.thresholds import Thresholds
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program, Style
 from recount_classifier.raster import Grey, closed, ones, resized
-from recount_classifier.registration import SheetMap
+from recount_classifier.sheet_map import SheetMap
 
 _STRIP_PX = 16
 """Rows that are averaged: a fourth of the grain is left, and text shows its gaps from strip to strip."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program, Style
 from recount_classifier.raster import Grey
-from recount_classifier.registration import SheetMap
+from recount_classifier.sheet_map import SheetMap
 
 Points = NDArray[np.float64]
 

@@ -15,6 +15,7 @@ from statistics import median
 import cv2
 import numpy as np
 
+from recount_classifier.anchors import locate_anchors
 from recount_classifier.evidence import Evidence
 from recount_classifier.ground import flatten
 from recount_classifier.judge import judge, measure_targets, see_ground
@@ -30,7 +31,8 @@ from recount_classifier.proof import prove
 from recount_classifier.pyramid import build_pyramid
 from recount_classifier.raster import Grey
 from recount_classifier.reading import read_sheet
-from recount_classifier.registration import Search, SheetMap, fit, locate_anchors, look_for, shifted
+from recount_classifier.registration import Search, fit, look_for
+from recount_classifier.sheet_map import SheetMap, shifted
 
 WARMING = 2
 Work = dict[str, Callable[[], object]]

@@ -15,7 +15,7 @@ from recount_classifier.evidence import Evidence, Refusal
 from recount_classifier.lens import Lens
 from recount_classifier.locate import locate
 from recount_classifier.program import Option, Program, make_program
-from recount_classifier.registration import SheetMap
+from recount_classifier.sheet_map import SheetMap
 from recount_classifier.thresholds import Thresholds
 from recount_device.chart_dots import find_dots
 from recount_device.chart_sheet import ChartSheet, chart_picture

@@ -32,9 +32,9 @@ from recount_ballots.strokes import Pen, draw, take
 from recount_classifier.evidence import Evidence
 from recount_classifier.locate import locate
 from recount_classifier.reading import read_sheet
-from recount_classifier.registration import SheetMap
+from recount_classifier.sheet_map import SheetMap
 
-PAGES = 6
+PAGES = 5
 TABLE_PAGES = 60
 
 pytestmark = pytest.mark.timeout(600)

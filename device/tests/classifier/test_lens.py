@@ -15,7 +15,7 @@ from recount_classifier.judge import judge
 from recount_classifier.lens import Lens
 from recount_classifier.locate import locate
 from recount_classifier.reading import read_sheet
-from recount_classifier.registration import BENT_TERMS, TERMS
+from recount_classifier.sheet_map import BENT_TERMS, TERMS
 
 PAGES = 3
 MEDIAN_PX, WORST_PX = 0.1, 0.5

@@ -12,7 +12,7 @@ from recount_classifier.evidence import Evidence, EvidenceError
 from recount_classifier.judge import judge
 from recount_classifier.locate import locate
 from recount_classifier.program import Patch
-from recount_classifier.registration import SheetMap, shifted
+from recount_classifier.sheet_map import SheetMap, shifted
 
 PAGES = 8
 MEDIAN_PX, WORST_PX = 0.1, 0.5

@@ -17,7 +17,7 @@ from recount_classifier.reading import Reading, read_sheet
 from recount_classifier.thresholds import Thresholds
 
 WORDS = "NOT HIM"
-NUMBERS = range(4)
+NUMBERS = range(3)
 TAKING_ALL_FOR_WRITING = replace(program(), thresholds=replace(Thresholds(), pen_mm2=0.0))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from recount_classifier.judge import Measured
 from recount_classifier.program import Program, read_program
 from recount_classifier.reading import Reading, read_sheet
-from recount_classifier.registration import SheetMap
+from recount_classifier.sheet_map import SheetMap
 
 _CROP = ("crop_left", "crop_top")
 """Where the crop begins: a pixel more or less of margin is no difference. Places are told on the sheet."""
