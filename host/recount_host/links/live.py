@@ -67,6 +67,9 @@ class LiveBoard:
             before = self._entries.get(key)
             if before is None and not known and self._strangers() >= MAX_STRANGERS:
                 return
+            if _begins(before, condition):
+                # It was a stranger until it was enrolled; whoever is refused from now on is shown again.
+                self._entries.pop(f"{link} {condition.name}", None)
             entry = DeviceLive(
                 device=condition.device if known else "",
                 name=condition.name,
@@ -85,3 +88,9 @@ class LiveBoard:
 
     def _strangers(self) -> int:
         return sum(not entry.device for entry in self._entries.values())
+
+
+def _begins(before: DeviceLive | None, condition: Condition) -> bool:
+    """Return whether a device is welcome now that was not connected before."""
+    is_welcome = condition.welcomed and condition.connected
+    return is_welcome and (before is None or not before.connected)
