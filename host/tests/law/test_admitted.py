@@ -100,8 +100,11 @@ def test_gaps_are_told_by_device_in_the_order_of_their_records() -> None:
     day = Day()
     devices = sorted((day.assign(name) for name in ("alpha", "beta")), key=lambda device: device.id)
     first, second = (device.id for device in devices)
-    day.gaps[:] = [Gap(second, 7, 8), Gap(first, 9, 9), Gap(first, 5, 5)]
-    assert [(gap.device, gap.first_n) for gap in day.state().gaps] == [(first, 5), (first, 9), (second, 7)]
+    numbers = list(range(90, 20, -9))
+    day.gaps[:] = [Gap(device, n, n) for device in (second, first) for n in numbers]
+    assert [(gap.device, gap.first_n) for gap in day.state().gaps] == [
+        (device, n) for device in (first, second) for n in sorted(numbers)
+    ]
 
 
 # Runs

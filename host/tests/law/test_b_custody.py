@@ -122,6 +122,48 @@ def test_a_container_that_comes_when_scanning_is_finished_stays_sealed() -> None
         receive(a_counted_day(), "box-11", "paper")
 
 
+@pytest.mark.parametrize(("holds", "letter"), [("paper", "d"), ("not_programmable", "p")])
+def test_ballots_that_lie_in_a_closed_container_are_not_counted_as_none(holds: str, letter: str) -> None:
+    day = a_reconciled_day()
+    receive(day, "box-7", holds, stated=[30])
+    assert day.view().next.startswith("open container box-7, both sides together")
+    with pytest.raises(NotAllowed, match="box-7 has not been opened"):
+        day.lock(**{letter: 0})
+    open_(day, "box-7")
+    day.lock(**{letter: 0})
+
+
+@pytest.mark.parametrize(("holds", "letter"), [("paper", "d"), ("not_programmable", "p")])
+def test_one_more_container_is_counted_though_the_number_before_it_is_locked(holds: str, letter: str) -> None:
+    day = a_reconciled_day()
+    receive(day, "box-7", holds)
+    open_(day, "box-7")
+    day.lock(**{letter: 2})
+    receive(day, "box-8", holds)
+    assert letter in day.state().numbers_to_count
+    open_(day, "box-8")
+    day.lock(**{letter: 3})
+    assert day.state().other(letter) == 3
+
+
+def test_the_hand_count_of_all_ballots_waits_for_every_container() -> None:
+    day = Day()
+    receive(day, "box-1")
+    receive(day, "box-2")
+    open_(day, "box-1")
+    day.lock(H=0)
+    day.act("hand_count_ordered", BOTH, reason="no scanner works")
+    day.lock(p=0, o=0)
+    assert day.state().state is State.HAND_COUNT
+    with pytest.raises(NotAllowed, match="box-2 has not been opened"):
+        day.count_pile("all_scanned", {"D": 2})
+    open_(day, "box-2")
+    assert day.state().numbers_to_count == ("H",)
+    day.lock(H=2)
+    day.count_pile("all_scanned", {"D": 2})
+    assert day.state().state is State.CHALLENGE_CALL
+
+
 @pytest.mark.parametrize("holds", EXCLUDED)
 def test_b_a_package_that_is_no_part_of_the_recount_is_listed_and_never_opened(holds: str) -> None:
     day = Day()
@@ -234,13 +276,13 @@ def test_d1_paper_ballots_are_counted_by_hand_as_a_stream_of_their_own() -> None
     day = a_day_with_paper()
     with pytest.raises(NotAllowed, match="count d first"):
         day.count_pile("set_aside", {"D": 2})
+    with pytest.raises(NotAllowed, match="paper-1 has not been opened"):
+        day.lock(d=3)
+    open_(day, "paper-1")
     day.lock(d=3)
     day.count_pile("set_aside", {"D": 1, "no_vote": 1})
     day.count_pile("not_accepted", {"R": 1})
     assert day.state().state is State.RECONCILED
-    with pytest.raises(NotAllowed, match="paper-1 has not been opened"):
-        day.count_pile("paper", {"D": 2, "R": 1})
-    open_(day, "paper-1")
     day.count_pile("paper", {"D": 2, "R": 1})
     assert day.state().state is State.CHALLENGE_CALL
     said = statement(day.facts(), "101")
@@ -262,10 +304,10 @@ def test_d1_paper_that_the_statement_of_results_tells_of_is_asked_for() -> None:
 def test_d2_ballots_that_cannot_be_programmed_are_a_pile_of_their_own() -> None:
     day = a_reconciled_day()
     receive(day, "odd", "not_programmable")
-    day.lock(p=2, o=0)
     with pytest.raises(NotAllowed, match="odd has not been opened"):
-        day.count_pile("not_programmable", {"D": 2})
+        day.lock(p=2)
     open_(day, "odd")
+    day.lock(p=2, o=0)
     day.count_pile("not_programmable", {"D": 2})
     day.count_pile("set_aside", {"D": 2})
     assert day.count_pile("not_accepted", {"R": 1}).state is State.CHALLENGE_CALL
