@@ -28,6 +28,9 @@ COUNTED_CONTENTS: Mapping[str, str] = {
 
 CONTENTS: Mapping[str, str] = {**COUNTED_CONTENTS, **EXCLUDED}
 
+NUMBER_OF: Mapping[str, str] = {SCANNED: "H", NOT_PROGRAMMABLE: "p", PAPER: "d"}
+"""The letter of the count that a container's ballots are part of, by what it holds."""
+
 STREAMS = (SCANNED, PAPER)
 """The streams for which the statement of results can stand in where the ballots cannot be found (E)."""
 
@@ -81,6 +84,6 @@ def find_container(containers: Iterable[Container], name: str) -> Container | No
     return next((container for container in containers if container.name == name), None)
 
 
-def unopened(containers: Iterable[Container], holds: str) -> tuple[str, ...]:
+def unopened(containers: Iterable[Container], *holds: str) -> tuple[str, ...]:
     """Return the names of the containers with these contents that came and were not opened."""
-    return tuple(c.name for c in containers if c.holds == holds and c.found and c.opened is None)
+    return tuple(c.name for c in containers if c.holds in holds and c.found and c.opened is None)

@@ -292,9 +292,11 @@ def _next(state: PrecinctState, advice: str) -> str:
         return state.step.value
     if state.state is State.SCANNED and state.attempt == 2 and not state.counts_locked:
         return Step.REVERIFY.value
-    if state.state in (State.OPEN, State.SCANNING) and state.unopened:
-        return f"open container {state.unopened[0]}, both sides together (custody open); then {advice}"
-    if state.state in (State.RECONCILED, State.HAND_COUNT):
+    by_hand = state.state in (State.RECONCILED, State.HAND_COUNT)
+    closed = state.still_closed if by_hand else state.unopened
+    if closed and (by_hand or state.state in (State.OPEN, State.SCANNING)):
+        return f"open container {closed[0]}, both sides together (custody open); then {advice}"
+    if by_hand:
         return _next_by_hand(state)
     return _next_at_the_call(state) if state.state is State.CHALLENGE_CALL else advice
 

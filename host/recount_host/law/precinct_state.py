@@ -14,7 +14,7 @@ from recount_host.law.challenges import CHALLENGED, Challenge, Segregated, count
 from recount_host.law.conclusion import Answer
 from recount_host.law.contest import Contest
 from recount_host.law.counts import LETTERS, STACK_AND_PILES, CountBook, Entry, Standing, locked
-from recount_host.law.custody import PAPER, SCANNED, Container, Sealed, unopened
+from recount_host.law.custody import COUNTED_CONTENTS, PAPER, SCANNED, Container, Sealed, unopened
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import Pass, ToCount
 from recount_host.law.identities import Finding
@@ -398,6 +398,11 @@ class PrecinctState:
     def unopened(self) -> tuple[str, ...]:
         """Return the containers of scanned ballots that came and were not opened."""
         return unopened(self.containers, SCANNED)
+
+    @property
+    def still_closed(self) -> tuple[str, ...]:
+        """Return the containers of ballots to be counted that came and were not opened."""
+        return unopened(self.containers, *COUNTED_CONTENTS)
 
 
 def attempt_due(state: PrecinctState, letter: str) -> int:

@@ -12,11 +12,11 @@ from recount_host.act import Act
 from recount_host.law.acts import KINDS
 from recount_host.law.conclusion import joined
 from recount_host.law.counts import STACK_AND_PILES, Entry
-from recount_host.law.custody import NOT_PROGRAMMABLE, PAPER, unopened
+from recount_host.law.custody import NUMBER_OF, SCANNED, unopened
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.hand_count import Pass, check_outcomes, of_pile, without_zeros
 from recount_host.law.persons import check_both_sides, check_one
-from recount_host.law.piles import PAPER_PILE, PILES
+from recount_host.law.piles import PILES
 from recount_host.law.precinct_state import (
     LETTER_OF_PILE,
     PILE_OF_LETTER,
@@ -179,6 +179,8 @@ def _scanning_finished(state: PrecinctState, act: Act) -> PrecinctState:
     )
 
 
+_OF_CONTAINERS = {letter: holds for holds, letter in NUMBER_OF.items()}
+
 _COUNT_EVENTS = {
     "H": Event.COUNT_STACK,
     "c": Event.COUNT_PILE,
@@ -203,6 +205,8 @@ def _count_entered(state: PrecinctState, act: Act) -> PrecinctState:
         raise NotAllowed(f"{letter} is counted in attempt {due} now")
     if letter in STACK_AND_PILES and state.verdicts and state.attempt == 1:
         raise NotAllowed(f"{letter} is locked and the identities were told: go on with figures")
+    if letter in _OF_CONTAINERS and (letter != "H" or state.state is State.HAND_COUNT):
+        _check_open(state, _OF_CONTAINERS[letter])
     limit = (state.stack if state.state is State.HAND_COUNT else state.pile("x")) if letter == "o" else None
     if limit is not None and value > limit:
         raise NotAllowed(f"o cannot be more than the {limit} sheets it is part of: count them again")
@@ -277,9 +281,7 @@ def _hand_count_entered(state: PrecinctState, act: Act) -> PrecinctState:
         raise NotAllowed(
             f"{PILES[pile]} are no pile of this hand count: its piles are {', '.join(to_count.expected)}"
         )
-    closed = unopened(state.containers, PAPER if pile == PAPER_PILE else NOT_PROGRAMMABLE)
-    if pile in (PAPER_PILE, NOT_PROGRAMMABLE) and closed:
-        raise NotAllowed(f"container {closed[0]} has not been opened: open it first (custody open)")
+    _check_open(state, SCANNED)
     due = len(of_pile(state.passes, pile)) + 1
     if body["pass"] != due:
         raise NotAllowed(f"this is pass {due}")
@@ -289,6 +291,14 @@ def _hand_count_entered(state: PrecinctState, act: Act) -> PrecinctState:
     check_outcomes(body["outcomes"], contest, state.order)
     entered = Pass(pile, without_zeros(body["outcomes"]), act.by, body["standards"], act.n)
     return replace(state, state=reached, passes=(*state.passes, entered))
+
+
+def _check_open(state: PrecinctState, holds: str) -> None:
+    """Raise NotAllowed while a container of ballots to be counted is closed: they would be left out."""
+    for name in unopened(state.containers, holds):
+        raise NotAllowed(
+            f"container {name} has not been opened: open it first, both sides together (custody open)"
+        )
 
 
 def _statement_printed(state: PrecinctState, act: Act) -> PrecinctState:
@@ -322,7 +332,7 @@ def _with_agreement(state: PrecinctState, act: Act) -> PrecinctState:
     if state.state not in (State.RECONCILED, State.HAND_COUNT):
         return state
     finding = state.hand_finding
-    if finding is None or not finding.holds:
+    if finding is None or not finding.holds or state.still_closed:
         return state
     if any(envelopes > counted for counted, envelopes in state.challenged_outcomes.values()):
         return state  # a ballot in an envelope was counted as a vote: it is counted again, as challenged

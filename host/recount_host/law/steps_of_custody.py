@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from recount_host.act import Act
-from recount_host.law.custody import EXCLUDED, SCANNED, Container, Sealed, find_container
+from recount_host.law.custody import EXCLUDED, NUMBER_OF, SCANNED, Container, Sealed, find_container
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import voteable
 from recount_host.law.persons import check_one
@@ -42,9 +42,12 @@ def _container_received(state: PrecinctState, act: Act) -> PrecinctState:
         )
     came = Container(body["container"], body["holds"], body["seal"], body["seal_was"], _stated(act))
     others = tuple(container for container in state.containers if container.name != came.name)
-    changed = replace(state, state=reached, containers=(*others, came))
-    # One more container of ballots to rerun makes another stack: H is counted again.
-    return with_counts_dropped(changed, ("H",)) if came.holds == SCANNED else changed
+    return _more_ballots(replace(state, state=reached, containers=(*others, came)), came)
+
+
+def _more_ballots(state: PrecinctState, container: Container) -> PrecinctState:
+    """Return the state without the count that cannot have held this container's ballots: it is made again."""
+    return with_counts_dropped(state, NUMBER_OF.get(container.holds, ""))
 
 
 def _container_not_found(state: PrecinctState, act: Act) -> PrecinctState:
@@ -71,7 +74,7 @@ def _container_opened(state: PrecinctState, act: Act) -> PrecinctState:
         )
     if container.opened is not None:
         raise NotAllowed(f"container {container.name} is open already")
-    return replace(_with(state, replace(container, opened=act)), state=reached)
+    return _more_ballots(replace(_with(state, replace(container, opened=act)), state=reached), container)
 
 
 def _container_sorted(state: PrecinctState, act: Act) -> PrecinctState:

@@ -30,8 +30,8 @@ def a_questioned_day() -> Day:
     key(day, pollbook=10)
     segregate(day)
     challenge(day)
-    day.lock(d=3)
     open_(day, "paper-1")
+    day.lock(d=3)
     day.count_pile("set_aside", {"challenged": 1, "no_vote": 1})
     day.count_pile("not_accepted", {"R": 1})
     return day
