@@ -139,13 +139,11 @@ def _check_may_run_again(state: PrecinctState) -> None:
 
 
 def _reopened(state: PrecinctState) -> PrecinctState:
-    """Return the state with the piles' counts dropped, where scanning was finished and begins again.
+    """Return the state with the piles' counts dropped: where scanning was finished it begins again.
 
     The piles will hold other sheets: their counts are kept, and counted anew. H is the same stack, unless it
     was verified again for figures that are void now.
     """
-    if state.state is not State.SCANNED:
-        return state
     dropped = STACK_AND_PILES if state.verdicts else tuple(PILE_OF_LETTER)
     return replace(with_counts_dropped(state, dropped), heads=None, verdicts=(), moves=())
 
