@@ -1,8 +1,8 @@
 """`make mutants`: change the law wrongly in thousands of small ways, and see that a test notices each.
 
-It goes on where it was stopped (.cache/mutants): what was noticed is not tried again as long as its module
-is the same; what was not is tried again on the tests that are new or were changed. At the end every mutant
-that no test notices must stand in docs/mutants.md with the reason why it is not wrong.
+It goes on where it was stopped (.cache/mutants): what was noticed is not tried again as long as its function
+or table is the same; what was not is tried again on the tests that are new or were changed. At the end every
+mutant that no test notices must stand in docs/mutants.md with the reason why it is not wrong.
 """
 
 import argparse
@@ -70,26 +70,26 @@ class Results:
     def __init__(self) -> None:
         self.path = CACHE / "results.jsonl"
         self.verdicts: dict[tuple[str, str], str] = {}
-        """(mutant, hash of its module) -> killed or endless."""
+        """(mutant, hash of its function) -> killed or endless."""
         self.blind: dict[tuple[str, str], set[str]] = {}
-        """(mutant, hash of its module) -> marks of the tests that do not notice it."""
+        """(mutant, hash of its function) -> marks of the tests that do not notice it."""
         self.noticed: dict[str, Counter[str]] = {}
         """Module -> how many of its mutants each test noticed first."""
         if self.path.exists():
             for line in self.path.read_text(encoding="utf-8").splitlines():
                 self._keep(*json.loads(line))
 
-    def _keep(self, name: str, module: str, verdict: str, test: str, blind: Sequence[str]) -> None:
+    def _keep(self, name: str, within: str, verdict: str, test: str, blind: Sequence[str]) -> None:
         if verdict == SURVIVED:
-            self.blind.setdefault((name, module), set()).update(blind)
+            self.blind.setdefault((name, within), set()).update(blind)
             return
-        self.verdicts[name, module] = verdict
+        self.verdicts[name, within] = verdict
         if test:
             self.noticed.setdefault(name.partition(":")[0], Counter())[test] += 1
 
-    def of(self, mutant: Mutant, module: str, marks: Collection[str]) -> str:
+    def of(self, mutant: Mutant, within: str, marks: Collection[str]) -> str:
         """Return the verdict on a mutant that the tests with these marks can notice."""
-        key = mutant.name, module
+        key = mutant.name, within
         if key in self.verdicts:
             return self.verdicts[key]
         if not marks:
@@ -97,11 +97,11 @@ class Results:
         blind = self.blind.get(key, set())
         return SURVIVED if blind.issuperset(marks) else SO_FAR if blind else UNTRIED
 
-    def add(self, mutant: Mutant, module: str, verdict: str, test: str, tried: Sequence[str]) -> None:
+    def add(self, mutant: Mutant, within: str, verdict: str, test: str, tried: Sequence[str]) -> None:
         """Write down a verdict, which test noticed the mutant, and the marks of those it was tried on."""
         blind = list(tried) if verdict == SURVIVED else []
-        self._keep(mutant.name, module, verdict, test, blind)
-        line = json.dumps([mutant.name, module, verdict, test, blind]) + "\n"
+        self._keep(mutant.name, within, verdict, test, blind)
+        line = json.dumps([mutant.name, within, verdict, test, blind]) + "\n"
         with self.path.open("ab", buffering=0) as file:  # whole lines, whoever else writes
             file.write(line.encode())
 
@@ -143,7 +143,7 @@ class Tries:
         self.marks = _marks(collected.items)
         self.reached = _reached(collected, self.marks)
         self.mutants = [
-            (mutant, _hash(path.read_bytes()))
+            (mutant, _hash(mutant.within.encode()))
             for name, path in sources.items()
             for mutant in mutants(name, path.read_text(encoding="utf-8"))
         ]
@@ -153,16 +153,16 @@ class Tries:
         """Return the tests that can notice this mutant, the likeliest first."""
         return tests_for(mutant, self.reached, self.results.noticed.get(mutant.module, Counter()))
 
-    def left_for(self, mutant: Mutant, module: str) -> list[str]:
+    def left_for(self, mutant: Mutant, within: str) -> list[str]:
         """Return the tests that this mutant has not been tried on, as many as there is time for."""
         names = self.tests_for(mutant)
-        blind = self.results.blind.get((mutant.name, module), set())
+        blind = self.results.blind.get((mutant.name, within), set())
         left = set(so_many(names, self.reached, self.limits.each_s))
         return [name for name in names if name in left and self.marks[name] not in blind]
 
-    def verdict(self, mutant: Mutant, module: str) -> str:
+    def verdict(self, mutant: Mutant, within: str) -> str:
         """Return what is known of this mutant."""
-        return self.results.of(mutant, module, {self.marks[name] for name in self.tests_for(mutant)})
+        return self.results.of(mutant, within, {self.marks[name] for name in self.tests_for(mutant)})
 
     def work(self) -> list[tuple[Mutant, str]]:
         """Return what has to be tried: functions first, for tables are tried twice."""
@@ -197,19 +197,19 @@ class Tries:
 
     def _try(self, work: Sequence[tuple[Mutant, str]]) -> None:
         with Fresh() as fresh:
-            for mutant, module in work:
+            for mutant, within in work:
                 if time.monotonic() > self.limits.until:
                     return
-                names = self.left_for(mutant, module)
+                names = self.left_for(mutant, within)
                 verdict, test = verdict_on(mutant, self.collected, fresh, names)
-                self.results.add(mutant, module, verdict, test, [self.marks[name] for name in names])
+                self.results.add(mutant, within, verdict, test, [self.marks[name] for name in names])
 
     def tell(self) -> int:
         """Print how far each module is, and what no test notices and nobody has judged."""
         by_module: dict[str, Counter[str]] = {}
         open_ones: list[str] = []
-        for mutant, module in self.mutants:
-            verdict = self.verdict(mutant, module)
+        for mutant, within in self.mutants:
+            verdict = self.verdict(mutant, within)
             by_module.setdefault(mutant.module, Counter())[verdict] += 1
             if verdict in (SURVIVED, NO_TEST, SO_FAR):
                 open_ones.append(mutant.name)

@@ -8,7 +8,7 @@ not changed.
 
 import ast
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 COMPARED: Mapping[type[ast.cmpop], tuple[str, ...]] = {
     ast.Eq: ("!=",),
@@ -53,6 +53,8 @@ class Mutant:
     """The text that replaces it, on one line."""
     source: str
     """The whole module with the change."""
+    within: str
+    """The text of the function or table that it changes, as it was."""
     number: int = 1
     """Which of several that read alike in the same function."""
 
@@ -78,6 +80,7 @@ def mutants(module: str, source: str) -> list[Mutant]:
     text = _Text(source)
     found: list[Mutant] = []
     names: dict[str, int] = {}
+    holding = _Holding(tree, source)
     for function, node in _nodes(tree):
         for maker in _MAKERS.get(type(node), ()):
             for change in maker(node, text):
@@ -85,13 +88,30 @@ def mutants(module: str, source: str) -> list[Mutant]:
                 if changed is None:
                     continue
                 mutated, was, now = changed
+                line = _line(change.node)
                 made = Mutant(
-                    module, function, _line(change.node), _last_line(change.node), was, now, mutated
+                    module, function, line, _last_line(change.node), was, now, mutated, holding.at(line)
                 )
                 names[made.name] = names.get(made.name, 0) + 1
-                number = names[made.name]
-                found.append(Mutant(module, function, made.line, made.last_line, was, now, mutated, number))
+                found.append(replace(made, number=names[made.name]))
     return sorted(found, key=lambda mutant: mutant.line)
+
+
+class _Holding:
+    """Which function, or which statement outside of functions, holds a line."""
+
+    def __init__(self, tree: ast.Module, source: str) -> None:
+        self._texts: list[tuple[int, int, str]] = []
+        for node in tree.body:
+            parts = node.body if isinstance(node, ast.ClassDef) else [node]
+            for part in parts:
+                first = min([_line(part), *(_line(d) for d in getattr(part, "decorator_list", ()))])
+                text = "\n".join(source.splitlines()[first - 1 : _last_line(part)])
+                self._texts.append((first, _last_line(part), text))
+
+    def at(self, line: int) -> str:
+        """Return the text of what holds this line; empty where nothing does."""
+        return next((text for first, last, text in self._texts if first <= line <= last), "")
 
 
 class _Text:
