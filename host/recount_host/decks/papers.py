@@ -89,7 +89,7 @@ def _guide(plan: Plan, names: Mapping[str, str]) -> tuple[str, str]:
     ]
     steps += [f"write {plan.writing} on the write-in line, {TOOL_WORDS[plan.tool]}"] if plan.writing else []
     steps += [DAMAGE_WORDS[plan.damage]] if plan.damage else []
-    steps += ["print nothing on it: it stays a ballot without TEST"] if not plan.test_mark else []
+    steps += ["its overlay prints no TEST: it stays a ballot of the recount"] if not plan.test_mark else []
     if plan.comes_back:
         steps.append(
             "glue it at two corners to the sheet after it; when both come back, part them, feed again"

@@ -14,8 +14,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from recount_ballots.layout import Rect
 from recount_classifier.raster import Grey, dilated, either, ones, opened, resized
-from recount_host.programs.finding import FINEST_DPI, Spot, find_targets, ink_share
+from recount_host.programs.finding import FINEST_DPI, find_targets, ink_share
 
 _RULE_IN = 0.4
 """Straight print this long is a rule; box-shaped targets are taken out before."""
@@ -38,16 +39,16 @@ _Pixels = NDArray[np.int32]
 class FoundContest:
     """A suggestion: a box in pixels of the page, and its targets column by column, from the top down."""
 
-    box: Spot
-    targets: tuple[Spot, ...]
+    box: Rect
+    targets: tuple[Rect, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPage:
     """What a blank page shows."""
 
-    targets: tuple[Spot, ...]
-    lines: tuple[Spot, ...]
+    targets: tuple[Rect, ...]
+    lines: tuple[Rect, ...]
     """Lines of text."""
     contests: tuple[FoundContest, ...]
     """From the top left down, column by column."""
@@ -57,8 +58,8 @@ class FoundPage:
 class _Part:
     """A ruled cell, or several that belong together."""
 
-    spot: Spot
-    targets: list[Spot]
+    spot: Rect
+    targets: list[Rect]
     has_text: bool
 
 
@@ -76,7 +77,7 @@ def look_at(page: Grey, dpi: float) -> FoundPage:
     lines = _lines(dark, either(flat, upright), dpi)
     contests = _contests(_cells(flat, upright, dpi), targets, lines, dpi)
 
-    def back(spot: Spot) -> Spot:
+    def back(spot: Rect) -> Rect:
         return spot.scaled(1 / factor)
 
     return FoundPage(
@@ -86,7 +87,7 @@ def look_at(page: Grey, dpi: float) -> FoundPage:
     )
 
 
-def _rectangle(mask: Grey, spot: Spot, margin: float, value: int) -> None:
+def _rectangle(mask: Grey, spot: Rect, margin: float, value: int) -> None:
     top, left = max(0, int(spot.top - margin)), max(0, int(spot.left - margin))
     mask[top : int(spot.bottom + margin) + 1, left : int(spot.right + margin) + 1] = value
 
@@ -102,7 +103,7 @@ def _rules(dark: Grey, dpi: float) -> tuple[Grey, Grey]:
     return dilated(flat, ones(joint, 1)), dilated(upright, ones(1, joint))
 
 
-def _cells(flat: Grey, upright: Grey, dpi: float) -> tuple[_Pixels, list[Spot | None]]:
+def _cells(flat: Grey, upright: Grey, dpi: float) -> tuple[_Pixels, list[Rect | None]]:
     """Return the label of the cell at each pixel, and each cell's rectangle.
 
     The ground round everything, which reaches the page's edge, has none; nor has label 0, the rules.
@@ -119,19 +120,19 @@ def _cells(flat: Grey, upright: Grey, dpi: float) -> tuple[_Pixels, list[Spot | 
                 cv2.line(rules, (int(x), int(above.top)), (int(x), int(below.bottom)), 1, 2)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(1 - rules, connectivity=4)
     height, width = rules.shape
-    cells: list[Spot | None] = [None]
+    cells: list[Rect | None] = [None]
     for left, top, wide, high, _ in cast("_Pixels", stats)[1:].tolist():
         outside = left == 0 or top == 0 or left + wide == width or top + high == height
-        cells.append(None if outside else Spot(left, top, wide, high))
+        cells.append(None if outside else Rect(left, top, wide, high))
     return cast("_Pixels", labels), cells
 
 
-def _spots(mask: Grey) -> list[Spot]:
+def _spots(mask: Grey) -> list[Rect]:
     _, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
-    return [Spot(*box) for box in cast("_Pixels", stats)[1:, :4].tolist()]
+    return [Rect(*box) for box in cast("_Pixels", stats)[1:, :4].tolist()]
 
 
-def _lines(dark: Grey, rules: Grey, dpi: float) -> list[Spot]:
+def _lines(dark: Grey, rules: Grey, dpi: float) -> list[Rect]:
     """Return the lines of text."""
     words = np.where(dilated(rules, ones(3, 3)) > 0, 0, dark).astype(np.uint8)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(words, connectivity=8)
@@ -147,11 +148,11 @@ def _lines(dark: Grey, rules: Grey, dpi: float) -> list[Spot]:
 
 
 def _contests(
-    cells: tuple[_Pixels, list[Spot | None]], targets: Sequence[Spot], lines: Sequence[Spot], dpi: float
+    cells: tuple[_Pixels, list[Rect | None]], targets: Sequence[Rect], lines: Sequence[Rect], dpi: float
 ) -> list[FoundContest]:
     labels, spots = cells
     parts = {index: _Part(spot, [], has_text=False) for index, spot in enumerate(spots) if spot is not None}
-    loose: list[Spot] = []
+    loose: list[Rect] = []
     for target in targets:
         part = parts.get(_label_at(labels, target))
         loose.append(target) if part is None else part.targets.append(target)
@@ -159,7 +160,7 @@ def _contests(
         part = parts.get(_label_at(labels, line))
         if part is not None:
             part.has_text = True
-    page = Spot(0, 0, labels.shape[1], labels.shape[0])
+    page = Rect(0, 0, labels.shape[1], labels.shape[0])
     found = [_contest_of(part, page, dpi) for part in _stacks(_rows(list(parts.values()), dpi), dpi)]
     free = [line for line in lines if _label_at(labels, line) not in parts]
     found += _unruled(loose, free, [c.box for c in found], labels.shape, dpi)
@@ -167,23 +168,23 @@ def _contests(
     return sorted(found, key=lambda c: (c.box.left // column, c.box.top))
 
 
-def _label_at(labels: _Pixels, spot: Spot) -> int:
+def _label_at(labels: _Pixels, spot: Rect) -> int:
     x, y = spot.centre
     return int(labels[min(int(y), labels.shape[0] - 1), min(int(x), labels.shape[1] - 1)])
 
 
-def _contest_of(part: _Part, page: Spot, dpi: float) -> FoundContest:
+def _contest_of(part: _Part, page: Rect, dpi: float) -> FoundContest:
     """Return the contest; a target at the edge of an open table has some ground round it."""
     margin = _MARGIN_IN * dpi
     core = _round(part.targets)
     left, top = max(0.0, core.left - margin), max(0.0, core.top - margin)
     right, bottom = min(page.right, core.right + margin), min(page.bottom, core.bottom + margin)
-    ground = Spot(left, top, right - left, bottom - top)
+    ground = Rect(left, top, right - left, bottom - top)
     return FoundContest(_round([part.spot, ground]), _by_column(part.targets, dpi))
 
 
-def _by_column(targets: Sequence[Spot], dpi: float) -> tuple[Spot, ...]:
-    columns: list[list[Spot]] = []
+def _by_column(targets: Sequence[Rect], dpi: float) -> tuple[Rect, ...]:
+    columns: list[list[Rect]] = []
     for target in sorted(targets, key=lambda s: s.left):
         if columns and abs(columns[-1][0].left - target.left) < 0.1 * dpi:
             columns[-1].append(target)
@@ -192,7 +193,7 @@ def _by_column(targets: Sequence[Spot], dpi: float) -> tuple[Spot, ...]:
     return tuple(t for column in columns for t in sorted(column, key=lambda s: s.top))
 
 
-def _chains(parts: Sequence[_Part], follows: Callable[[Spot, Spot], bool]) -> Iterator[list[_Part]]:
+def _chains(parts: Sequence[_Part], follows: Callable[[Rect, Rect], bool]) -> Iterator[list[_Part]]:
     """Yield the parts in chains: each part of a chain follows the one before it, in the order given."""
     left = list(parts)
     while left:
@@ -208,7 +209,7 @@ def _rows(parts: list[_Part], dpi: float) -> list[_Part]:
     """Join the cells of each row of a table that begins with a cell of text alone, the office."""
     near = 2 * _JOINT_IN * dpi
 
-    def is_next_cell(spot: Spot, last: Spot) -> bool:
+    def is_next_cell(spot: Rect, last: Rect) -> bool:
         return (
             abs(spot.top - last.top) < near
             and abs(spot.bottom - last.bottom) < near
@@ -229,7 +230,7 @@ def _stacks(parts: list[_Part], dpi: float) -> list[_Part]:
     """Join ruled lines of one target each, and the heading on top of them; only what has targets is kept."""
     near = 2 * _JOINT_IN * dpi
 
-    def is_next_line(spot: Spot, last: Spot) -> bool:
+    def is_next_line(spot: Rect, last: Rect) -> bool:
         return (
             abs(spot.left - last.left) < near
             and abs(spot.right - last.right) < near
@@ -265,19 +266,19 @@ def _joined(parts: Sequence[_Part]) -> _Part:
     )
 
 
-def _round(spots: Sequence[Spot]) -> Spot:
+def _round(spots: Sequence[Rect]) -> Rect:
     left, top = min(s.left for s in spots), min(s.top for s in spots)
-    return Spot(left, top, max(s.right for s in spots) - left, max(s.bottom for s in spots) - top)
+    return Rect(left, top, max(s.right for s in spots) - left, max(s.bottom for s in spots) - top)
 
 
 # -- contests without rules ----------------------------------------------------------------------------------
 
 
 def _unruled(
-    targets: Sequence[Spot], lines: Sequence[Spot], ruled: Sequence[Spot], shape: tuple[int, ...], dpi: float
+    targets: Sequence[Rect], lines: Sequence[Rect], ruled: Sequence[Rect], shape: tuple[int, ...], dpi: float
 ) -> list[FoundContest]:
     """Return the contests that stand in no ruled box."""
-    columns: list[list[Spot]] = []
+    columns: list[list[Rect]] = []
     for target in _by_column(targets, dpi):
         if columns and abs(columns[-1][0].left - target.left) < 0.1 * dpi:
             columns[-1].append(target)
@@ -292,7 +293,7 @@ def _unruled(
     return found
 
 
-def _between_headings(column: Sequence[Spot], lines: Sequence[Spot]) -> list[list[Spot]]:
+def _between_headings(column: Sequence[Rect], lines: Sequence[Rect]) -> list[list[Rect]]:
     """Cut a column of targets where print stands in a gap wider than its steps."""
     steps = [below.centre[1] - above.centre[1] for above, below in pairwise(column)]
     groups = [[column[0]]]
@@ -308,9 +309,9 @@ def _between_headings(column: Sequence[Spot], lines: Sequence[Spot]) -> list[lis
     return groups
 
 
-def _beside_each_other(groups: list[list[Spot]], dpi: float) -> list[list[Spot]]:
+def _beside_each_other(groups: list[list[Rect]], dpi: float) -> list[list[Rect]]:
     """Join lone targets of one row: a question whose answers stand side by side."""
-    joined: list[list[Spot]] = []
+    joined: list[list[Rect]] = []
     for group in groups:
         for earlier in joined:
             y = group[0].centre[1]
@@ -323,8 +324,8 @@ def _beside_each_other(groups: list[list[Spot]], dpi: float) -> list[list[Spot]]
 
 
 def _box_round(
-    group: Sequence[Spot], lines: Sequence[Spot], others: Sequence[Spot], shape: tuple[int, ...], dpi: float
-) -> Spot:
+    group: Sequence[Rect], lines: Sequence[Rect], others: Sequence[Rect], shape: tuple[int, ...], dpi: float
+) -> Rect:
     """Return the box of a group with the print that stands with it and with no other."""
     core = _round(group)
     inside = [*group]
@@ -343,10 +344,10 @@ def _box_round(
     margin = _MARGIN_IN * dpi
     left, top = max(0.0, box.left - margin), max(0.0, box.top - margin)
     right, bottom = min(float(shape[1]), box.right + margin), min(float(shape[0]), box.bottom + margin)
-    return Spot(left, top, right - left, bottom - top)
+    return Rect(left, top, right - left, bottom - top)
 
 
-def _between(line: Spot, core: Spot, other: Spot) -> bool:
+def _between(line: Rect, core: Rect, other: Rect) -> bool:
     """Whether a line stands nearer to another group, or beyond it."""
     beside = line.bottom > other.top and line.top < other.bottom
     if beside and _off(line, other) <= _off(line, core):
@@ -359,6 +360,6 @@ def _between(line: Spot, core: Spot, other: Spot) -> bool:
     )
 
 
-def _off(line: Spot, spot: Spot) -> float:
+def _off(line: Rect, spot: Rect) -> float:
     """Return the gap across between a line and a group."""
     return max(0.0, spot.left - line.right, line.left - spot.right)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from recount_ballots.layout import Rect
 from recount_classifier.raster import Grey, window_means
 from recount_host.errors import OperatorError
 from recount_host.programs.contests import FoundContest, FoundPage
-from recount_host.programs.finding import Spot, ink_share
+from recount_host.programs.finding import ink_share
 from recount_host.programs.spec import OptionSpec, ProgramSpec, StyleSpec
 from recount_host.programs.spec_text import spec_text
 
@@ -74,11 +75,11 @@ class Placed:
     """The contest on one style: suggested by us, or as a person moved it."""
 
     on: Side
-    box: Spot
-    targets: tuple[Spot, ...]
-    areas: tuple[Spot, ...]
+    box: Rect
+    targets: tuple[Rect, ...]
+    areas: tuple[Rect, ...]
     """The place to write on beside each target, for those that are write-in lines."""
-    test_mark: Spot | None
+    test_mark: Rect | None
 
 
 def guess_dpi(width_px: int) -> int | None:
@@ -163,7 +164,7 @@ def _places(one: Placed, keys: Sequence[str]) -> list[str]:
     return said
 
 
-def _corners(spot: Spot) -> tuple[float, float, float, float]:
+def _corners(spot: Rect) -> tuple[float, float, float, float]:
     return spot.left, spot.top, spot.right, spot.bottom
 
 
@@ -208,7 +209,7 @@ def _style(one: Placed, keys: Sequence[str], names: Sequence[str]) -> StyleSpec:
     )
 
 
-def writing_area(page: Grey, index: int, contest: FoundContest) -> Spot:
+def writing_area(page: Grey, index: int, contest: FoundContest) -> Rect:
     """Return the place of a contest's box that belongs to a target's line, on the roomier side of it.
 
     It ends at the next target, an upright rule, or the contest's box.
@@ -228,7 +229,7 @@ def writing_area(page: Grey, index: int, contest: FoundContest) -> Spot:
     if column and bottom == box.bottom:
         bottom = min(bottom, y + max(y - top, 1.5 * target.height))
     edge = 2.0
-    for rule in _upright_rules(page, Spot(left, top, right - left, bottom - top)):
+    for rule in _upright_rules(page, Rect(left, top, right - left, bottom - top)):
         if rule < target.left:
             left = max(left, rule)
         elif rule > target.right:
@@ -237,22 +238,23 @@ def writing_area(page: Grey, index: int, contest: FoundContest) -> Spot:
         left, right = left + edge, target.left - edge
     else:
         left, right = target.right + edge, right - edge
-    return Spot(left, top + edge, right - left, bottom - top - 2 * edge)
+    return Rect(left, top + edge, right - left, bottom - top - 2 * edge)
 
 
-def _upright_rules(page: Grey, place: Spot) -> list[float]:
+def _upright_rules(page: Grey, place: Rect) -> list[float]:
     """Return where rules run down all of a place."""
     x0 = int(place.left)
     ground = page[int(place.top) + 4 : int(place.bottom) - 4, x0 : int(place.right)]
     if ground.size == 0:
         return []
     middle = (float(ground.min()) + float(np.median(ground))) / 2
-    # A rule that leans by a pixel or two still has most of its ink in one pixel column or the next.
-    share = np.convolve((ground < middle).mean(axis=0), np.ones(3), "same")
-    return [float(x0 + column) for column in np.flatnonzero(share > 0.9)]
+    dark = np.pad(ground < middle, ((0, 0), (1, 1)))
+    # A rule that leans by a pixel or two still has its ink in this pixel column or the next, in every row.
+    along = (dark[:, :-2] | dark[:, 1:-1] | dark[:, 2:]).mean(axis=0)
+    return [float(x0 + column) for column in np.flatnonzero(along > 0.9)]
 
 
-def empty_place(page: Grey, found: FoundPage, contest: FoundContest, dpi: float) -> Spot | None:
+def empty_place(page: Grey, found: FoundPage, contest: FoundContest, dpi: float) -> Rect | None:
     """Return the topmost empty place for a test mark, outside every contest's box, or None."""
     wide, high = round(_TEST_MARK_IN[0] * dpi), round(_TEST_MARK_IN[1] * dpi)
     clear, edge = round(_TEST_MARK_CLEAR_IN * dpi), round(_TEST_MARK_EDGE_IN * dpi)
@@ -267,10 +269,10 @@ def empty_place(page: Grey, found: FoundPage, contest: FoundContest, dpi: float)
     rows, columns = np.nonzero(free)
     if len(rows) == 0:
         return None
-    return Spot(int(columns[0]) + clear, int(rows[0]) + clear, wide, high)
+    return Rect(int(columns[0]) + clear, int(rows[0]) + clear, wide, high)
 
 
-def reading_order(spots: Sequence[Spot]) -> tuple[int, ...]:
+def reading_order(spots: Sequence[Rect]) -> tuple[int, ...]:
     """Return the indices of targets column by column from the left, each from the top down."""
     columns: list[list[int]] = []
     for index in sorted(range(len(spots)), key=lambda n: spots[n].centre[0]):
@@ -282,7 +284,7 @@ def reading_order(spots: Sequence[Spot]) -> tuple[int, ...]:
     return tuple(n for column in columns for n in sorted(column, key=lambda n: spots[n].top))
 
 
-def snapped(page: Grey, by_hand: Spot, like: Sequence[Spot], dpi: float) -> Spot:
+def snapped(page: Grey, by_hand: Rect, like: Sequence[Rect], dpi: float) -> Rect:
     """Return a target that a person pointed at, laid where the print near it is most like other targets.
 
     Without any like it, it stays where it was pointed at.
@@ -302,5 +304,5 @@ def snapped(page: Grey, by_hand: Spot, like: Sequence[Spot], dpi: float) -> Spot
         if float(found.max()) > best:
             best = float(found.max())
             row, column = divmod(int(found.argmax()), found.shape[1])
-            place = Spot(left + column + other.left - x, top + row + other.top - y, other.width, other.height)
+            place = Rect(left + column + other.left - x, top + row + other.top - y, other.width, other.height)
     return place

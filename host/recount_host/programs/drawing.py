@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
+from recount_ballots.layout import Rect
 from recount_classifier.raster import Grey
 from recount_host.programs.drafting import Numbered, Side
-from recount_host.programs.finding import Spot
 
 _DARK, _LIGHT = 0, 255
 
@@ -31,7 +31,7 @@ def encode_png(picture: Grey) -> bytes:
     return cv2.imencode(".png", picture)[1].tobytes()
 
 
-def _box(page: Grey, spot: Spot, line: int, margin: float) -> None:
+def _box(page: Grey, spot: Rect, line: int, margin: float) -> None:
     first = (int(spot.left - margin), int(spot.top - margin))
     second = (int(spot.right + margin), int(spot.bottom + margin))
     cv2.rectangle(page, first, second, _DARK, max(1, line))

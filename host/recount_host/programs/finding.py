@@ -13,6 +13,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from recount_ballots.layout import Rect
 from recount_classifier.raster import (
     Float,
     Grey,
@@ -66,37 +67,8 @@ _TEMPLATE_LIKENESS = 0.62
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """An upright rectangle in pixels of the page: left, top, width, height."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-    @property
-    def right(self) -> float:
-        """Return the right edge."""
-        return self.left + self.width
-
-    @property
-    def bottom(self) -> float:
-        """Return the lower edge."""
-        return self.top + self.height
-
-    @property
-    def centre(self) -> tuple[float, float]:
-        """Return the middle (x, y)."""
-        return self.left + self.width / 2, self.top + self.height / 2
-
-    def scaled(self, factor: float) -> "Spot":
-        """Return the rectangle in other pixels."""
-        return Spot(self.left * factor, self.top * factor, self.width * factor, self.height * factor)
-
-
-@dataclass(frozen=True, slots=True)
 class _Shape:
-    spot: Spot
+    spot: Rect
     """Outer edges of the outline."""
     inside_width: float
     inside_height: float
@@ -124,7 +96,7 @@ def ink_share(page: Grey, dpi: float) -> Grey:
     return np.clip(depth.astype(np.float32) * (255 / black), 0, 255).astype(np.uint8)
 
 
-def find_targets(page: Grey, dpi: float) -> tuple[Spot, ...]:
+def find_targets(page: Grey, dpi: float) -> tuple[Rect, ...]:
     """Return the targets of an upright blank page, from the top down, in its pixels.
 
     `dpi` is the page's resolution, 100 to 1200. Pages turned by more than a degree or two should be set
@@ -138,9 +110,9 @@ def find_targets(page: Grey, dpi: float) -> tuple[Spot, ...]:
     return tuple(spot.scaled(1 / factor) for spot in sorted(found, key=lambda s: (s.top, s.left)))
 
 
-def _targets(ink: Grey, dpi: float, outlines: Sequence[_Look]) -> list[Spot]:
+def _targets(ink: Grey, dpi: float, outlines: Sequence[_Look]) -> list[Rect]:
     shapes = _unlike(_shapes(ink, dpi, outlines), dpi)
-    accepted: list[Spot] = []
+    accepted: list[Rect] = []
     for equal in _equal_shapes(shapes, dpi):
         alone = [shape for shape in equal if not shape.in_word]
         standing = [shape for shape in alone if _in_line(shape.spot, [s.spot for s in alone], dpi)]
@@ -191,7 +163,7 @@ def _holes(whole: Grey, dark: Grey, letters: NDArray[np.int32], dpi: float) -> I
         edge = _outline_px(dark, inside, left, top, dpi)
         if edge is None or edge > max(_THICK * min(width, height), 2.0):
             continue
-        spot = Spot(left - edge, top - edge, width + 2 * edge, height + 2 * edge)
+        spot = Rect(left - edge, top - edge, width + 2 * edge, height + 2 * edge)
         in_word, between = _among_letters(spot, letters)
         yield _Shape(spot, width, height, edge, full / (width * height), in_word, between)
 
@@ -243,7 +215,7 @@ def _boxes(mask: Grey, connectivity: int) -> NDArray[np.int32]:
     return boxes
 
 
-def _among_letters(spot: Spot, letters: NDArray[np.int32]) -> tuple[bool, bool]:
+def _among_letters(spot: Rect, letters: NDArray[np.int32]) -> tuple[bool, bool]:
     """Return whether a letter stands right beside the spot, and whether letters stand on both sides of it."""
     height = spot.height
     left, top, right, bottom = letters.T
@@ -300,7 +272,7 @@ def _equal_shapes(shapes: Sequence[_Shape], dpi: float) -> list[list[_Shape]]:
     return groups
 
 
-def _in_line(spot: Spot, spots: Sequence[Spot], dpi: float) -> bool:
+def _in_line(spot: Rect, spots: Sequence[Rect], dpi: float) -> bool:
     """Whether another stands in its column or row."""
     x, y = spot.centre
     for other in spots:
@@ -311,7 +283,7 @@ def _in_line(spot: Spot, spots: Sequence[Spot], dpi: float) -> bool:
     return False
 
 
-def _missed(ink: Grey, spots: Sequence[Spot], dpi: float) -> list[Spot]:
+def _missed(ink: Grey, spots: Sequence[Rect], dpi: float) -> list[Rect]:
     """Return what looks like the spots and stands in their columns or rows, but has a broken outline."""
     wide = round(float(np.median([s.width for s in spots])))
     high = round(float(np.median([s.height for s in spots])))
@@ -329,13 +301,13 @@ def _missed(ink: Grey, spots: Sequence[Spot], dpi: float) -> list[Spot]:
     scores[~np.isfinite(scores)] = -1
     for spot in spots:
         _blot(scores, round(spot.left) - margin, round(spot.top) - margin, wide, high)
-    found: list[Spot] = []
+    found: list[Rect] = []
     for _ in range(len(spots) + 50):
         best, x, y = highest(scores)
         if best < _TEMPLATE_LIKENESS:
             break
         _blot(scores, x, y, wide, high)
-        spot = Spot(x + margin, y + margin, wide, high)
+        spot = Rect(x + margin, y + margin, wide, high)
         piece = ink[y : y + template.shape[0], x : x + template.shape[1]]
         if _in_line(spot, spots, dpi) and _outlined_all_round(piece, template):
             found.append(spot)
@@ -358,9 +330,9 @@ def _blot(scores: Float, x: int, y: int, wide: int, high: int) -> None:
     scores[max(0, y - high) : max(0, y + high), max(0, x - wide) : max(0, x + wide)] = -1
 
 
-def _apart(spots: Sequence[Spot]) -> list[Spot]:
+def _apart(spots: Sequence[Rect]) -> list[Rect]:
     """Return the spots without those that overlap an earlier one."""
-    kept: list[Spot] = []
+    kept: list[Rect] = []
     for spot in spots:
         if all(
             spot.left >= k.right or spot.right <= k.left or spot.top >= k.bottom or spot.bottom <= k.top

@@ -9,6 +9,8 @@ from recount_host.errors import OperatorError
 from recount_host.programs.blanks import read_blank
 from recount_host.programs.contests import look_at
 from recount_host.programs.drafting import Side, guess_dpi, style_id
+from recount_host.programs.drawing import encode_png
+from recount_host.programs.photo import PHOTO_DPI, is_photo, straightened
 
 PDF_DPI = 200.0
 
@@ -17,7 +19,8 @@ def look_at_blanks(names: Sequence[str], given_dpi: float | None, folder: Path) 
     """Return the resolution of the blanks and every page, looked at.
 
     A name is "FRONT" or "FRONT,BACK", each an image or "FILE.pdf#page=1": one ballot style. `folder` is where
-    the spec will lie: the pages' names are told relative to it. Raises OperatorError.
+    the spec will lie: the pages' names are told relative to it. What is a photo on a dark ground is set
+    straight first, and kept there as NAME-straight.png. Raises OperatorError.
     """
     if given_dpi is not None and not 100 <= given_dpi <= 1200:
         raise OperatorError(
@@ -28,8 +31,8 @@ def look_at_blanks(names: Sequence[str], given_dpi: float | None, folder: Path) 
     for name in names:
         front, comma, back = name.partition(",")
         pages: list[tuple[str, str, Grey]] = []
-        for side, file in (("front", front), *((("back", back),) if comma else ())):
-            page = read_blank(file, Path(), dpi or PDF_DPI)
+        for side, named in (("front", front), *((("back", back),) if comma else ())):
+            page, file = _page(named, dpi, folder)
             if dpi is None:
                 dpi = _dpi_of(file, page)
             pages.append((side, file, page))
@@ -46,6 +49,25 @@ def look_at_blanks(names: Sequence[str], given_dpi: float | None, folder: Path) 
                 )
             )
     return dpi or PDF_DPI, sides
+
+
+def _page(file: str, dpi: float | None, folder: Path) -> tuple[Grey, str]:
+    """Return a blank's page and the file that a spec names for it: of a photo, the page made of it."""
+    page = read_blank(file, Path(), dpi or PDF_DPI)
+    if not is_photo(page):
+        return page, file
+    straight = straightened(page, Path(file).name, dpi or PHOTO_DPI)
+    return straight, _kept(straight, file, folder)
+
+
+def _kept(page: Grey, photo: str, folder: Path) -> str:
+    """Keep the page that was made of a photo where the spec will lie, and return its name."""
+    path = folder / f"{Path(photo).stem}-straight.png"
+    try:
+        path.write_bytes(encode_png(page))
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}") from error
+    return str(path)
 
 
 def _dpi_of(file: str, page: Grey) -> float:

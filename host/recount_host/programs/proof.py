@@ -19,18 +19,12 @@ from recount_classifier.raster import Grey
 from recount_classifier.thresholds import thresholds_sentence
 from recount_host.forms.pages import printable
 from recount_host.programs.drawing import encode_png
+from recount_host.programs.proof_plates import Box, Plate, place_plates
 
 SHORT_CODE_DIGITS = 8
-_WIDEST_PT, _HIGHEST_PT = 500.0, 400.0
-_LARGEST_SCALE = 0.5
-"""Points for a pixel at the most: print is not shown larger than 1.4 times its size."""
-_LETTER_PT, _PLATE_PT = 3.9, 10.5
 _SHEET_PT = 90.0
 _NO_DATE = "1970-01-01T00:00:00Z"
 """A program has no date, so that the same program has the same proof."""
-
-_Rect = tuple[float, float, float, float]
-"""Left, top, width, height."""
 
 
 def print_proof(program: Program, sides: Sequence[str], signed: Iterable[str]) -> bytes:
@@ -110,20 +104,19 @@ def _sentence(words: str) -> str:
 
 
 def _style_facts(program: Program, style: Style, index: int, pictures: dict[str, Grey]) -> dict[str, Any]:
-    height, width = style.reference.shape
-    scale = min(_WIDEST_PT / width, _HIGHEST_PT / height, _LARGEST_SCALE)
+    names = {option.key: option.name for option in program.options}
+    words = [f"{n} {names[target.option]}" for n, target in enumerate(style.targets, 1)]
+    placing = place_plates(style, words)
+    scale, (height, width) = placing.scale, style.reference.shape
     left, top = style.reference_box[:2]
     name = f"style-{index}.png"
     pictures[name] = (110 + style.reference.astype(np.float32) * (145 / 255)).astype(np.uint8)
 
-    def shown(box: Sequence[float]) -> _Rect:
+    def shown(box: Sequence[float]) -> Box:
         """Return an area (left, top, right, bottom) of the page in points of the picture."""
         x, y = (box[0] - left) * scale, (box[1] - top) * scale
         return x, y, (box[2] - box[0]) * scale, (box[3] - box[1]) * scale
 
-    names = {option.key: option.name for option in program.options}
-    words = [f"{n} {names[target.option]}" for n, target in enumerate(style.targets, 1)]
-    plates = _plates(style, words, scale)
     return {
         "id": style.id,
         "side": style.side,
@@ -131,11 +124,12 @@ def _style_facts(program: Program, style: Style, index: int, pictures: dict[str,
         "alt": f"The contest as it is printed on ballots of style {style.id}, with its {len(words)} targets",
         "width": width * scale,
         "height": height * scale,
+        "margins": placing.margins,
         "contest_box": shown(style.box),
         "areas": [shown(area) for area in style.write_in_areas],
         "targets": [
             _target_facts(style, number, names[target.option], shown, plate, index, pictures)
-            for number, (target, plate) in enumerate(zip(style.targets, plates, strict=True), 1)
+            for number, (target, plate) in enumerate(zip(style.targets, placing.plates, strict=True), 1)
         ],
         "sheet": _sheet_facts(style),
         "likeness": (
@@ -150,7 +144,7 @@ def _target_facts(
     number: int,
     name: str,
     shown: Any,
-    plate: _Rect,
+    plate: Plate,
     index: int,
     pictures: dict[str, Grey],
 ) -> dict[str, Any]:
@@ -166,16 +160,17 @@ def _target_facts(
         "box": shown(_edges(target)),
         "label_box": shown(_patch_edges(label)),
         "label": picture,
-        "plate": plate,
+        "plate": plate.rect,
+        "leader": plate.leader,
         "place": f"{x / WORKING_DPI:.2f}, {y / WORKING_DPI:.2f} in",
     }
 
 
-def _edges(target: Target) -> _Rect:
+def _edges(target: Target) -> Box:
     return target.left, target.top, target.left + target.width, target.top + target.height
 
 
-def _patch_edges(patch: Patch) -> _Rect:
+def _patch_edges(patch: Patch) -> Box:
     height, width = patch.pixels.shape
     return patch.left, patch.top, patch.left + width, patch.top + height
 
@@ -184,7 +179,7 @@ def _sheet_facts(style: Style) -> dict[str, Any]:
     """Return the sheet in small, with the contest's place on it."""
     scale = _SHEET_PT / style.width
 
-    def small(box: Sequence[float]) -> _Rect:
+    def small(box: Sequence[float]) -> Box:
         return box[0] * scale, box[1] * scale, (box[2] - box[0]) * scale, (box[3] - box[1]) * scale
 
     words = f"The sheet, {style.width / WORKING_DPI:.1f} x {style.height / WORKING_DPI:.1f} in"
@@ -197,47 +192,3 @@ def _sheet_facts(style: Style) -> dict[str, Any]:
         "test_mark": None if style.test_mark is None else small(style.test_mark),
         "words": words,
     }
-
-
-def _plates(style: Style, words: Sequence[str], scale: float) -> list[_Rect]:
-    """Return where each target's number and name stand, in points: over as little print as may be."""
-    taken = (255 - style.reference).astype(np.float32) / 255
-    height, width = taken.shape
-    left, top = style.reference_box[:2]
-    for target in style.targets:
-        _claim(taken, target.left - left, target.top - top, target.width, target.height)
-    found: list[_Rect] = []
-    for target, text in zip(style.targets, words, strict=True):
-        wide, high = (len(text) * _LETTER_PT + 6) / scale, _PLATE_PT / scale
-        x, y = target.left - left, target.top - top
-        middle_x, middle_y = x + target.width / 2 - wide / 2, y + target.height / 2 - high / 2
-        gap = 3.0
-        places = (
-            (middle_x, y - high - gap),
-            (middle_x, y + target.height + gap),
-            (x + target.width + gap, middle_y),
-            (x - wide - gap, middle_y),
-            (x + target.width - wide, y - high - gap),
-            (x, y - high - gap),
-            (x + target.width - wide, y + target.height + gap),
-            (x, y + target.height + gap),
-        )
-        at_x, at_y = min(
-            (
-                (min(max(px, 0.0), max(0.0, width - wide)), min(max(py, 0.0), max(0.0, height - high)))
-                for px, py in places
-            ),
-            key=lambda place: _covered(taken, place[0], place[1], wide, high),
-        )
-        _claim(taken, at_x, at_y, wide, high)
-        found.append((at_x * scale, at_y * scale, wide * scale, high * scale))
-    return found
-
-
-def _covered(taken: Any, x: float, y: float, wide: float, high: float) -> float:
-    return float(taken[int(y) : int(y + high) + 1, int(x) : int(x + wide) + 1].sum())
-
-
-def _claim(taken: Any, x: float, y: float, wide: float, high: float) -> None:
-    """Make a place dear: no plate may cover a target or another plate."""
-    taken[max(0, int(y)) : int(y + high) + 1, max(0, int(x)) : int(x + wide) + 1] = 50

@@ -32,7 +32,7 @@ from recount_host.errors import OperatorError
 MAX_SPEC_BYTES = 1_000_000
 """A style takes a few hundred bytes; a county has a few hundred styles."""
 
-_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$")]
+_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*\Z")]
 _Line = Annotated[str, msgspec.Meta(min_length=1, max_length=120)]
 _Name = Annotated[str, msgspec.Meta(max_length=120)]
 _Box = tuple[float, float, float, float]

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from recount_ballots.layout import Rect
 from recount_classifier.raster import Grey
 from recount_host.order import Order
 from recount_host.programs.contests import FoundContest
@@ -23,7 +24,6 @@ from recount_host.programs.drafting import (
     suggested,
     writing_area,
 )
-from recount_host.programs.finding import Spot
 
 OTHER, LINE = "other", "write_in"
 """What a target is for, beside "side:KEY": another candidate or answer; a write-in line."""
@@ -85,10 +85,10 @@ class _Read:
     """One style as the form told it."""
 
     on: Numbered
-    box: Spot
-    test_mark: Spot | None
-    targets: list[Spot] = field(default_factory=list[Spot])
-    areas: list[Spot] = field(default_factory=list[Spot])
+    box: Rect
+    test_mark: Rect | None
+    targets: list[Rect] = field(default_factory=list[Rect])
+    areas: list[Rect] = field(default_factory=list[Rect])
     numbers: list[int] = field(default_factory=list[int])
 
 
@@ -117,7 +117,7 @@ def _style_form(number: int, one: Numbered, page: int, placed: Placed, dpi: floa
     )
 
 
-def _label_view(target: Spot, area: Spot, box: Spot) -> str:
+def _label_view(target: Rect, area: Rect, box: Rect) -> str:
     """Return the part of the page that shows a target with the print beside it, on its roomier side."""
     reach = 14 * target.width
     to_the_right = area.left >= target.left
@@ -194,7 +194,7 @@ def _read_style(number: int, one: Numbered, fields: Mapping[str, str], dpi: floa
         if f"{at}-t{n}-gone" in fields:
             continue
         left, top, wide, high = _four(fields[f"{at}-t{n}"], f"target {n} of {what}")
-        spot = Spot(left, top, wide, high)
+        spot = Rect(left, top, wide, high)
         if wide <= 0 or high <= 0 or not _inside(spot, width, height):
             raise DraftError(f"target {n} of {what} does not lie on the page: draw it again")
         if f"{at}-t{n}-hand" in fields:
@@ -214,7 +214,7 @@ def _read_style(number: int, one: Numbered, fields: Mapping[str, str], dpi: floa
     return found
 
 
-def _area(page: Grey, index: int, contest: FoundContest) -> Spot:
+def _area(page: Grey, index: int, contest: FoundContest) -> Rect:
     return writing_area(page, index, contest)
 
 
@@ -247,9 +247,9 @@ def _placed(one: _Read) -> Placed:
     return Placed(one.on.on, one.box, tuple(one.targets), tuple(one.areas), one.test_mark)
 
 
-def _box(text: str, width: int, height: int, what: str) -> Spot:
+def _box(text: str, width: int, height: int, what: str) -> Rect:
     left, top, right, bottom = _four(text, what)
-    spot = Spot(left, top, right - left, bottom - top)
+    spot = Rect(left, top, right - left, bottom - top)
     if spot.width <= 0 or spot.height <= 0 or not _inside(spot, width, height):
         raise DraftError(f"{what} does not lie on the page: draw it again")
     return spot
@@ -263,15 +263,15 @@ def _four(text: str, what: str) -> tuple[float, float, float, float]:
     return first, second, third, fourth
 
 
-def _inside(spot: Spot, width: int, height: int) -> bool:
+def _inside(spot: Rect, width: int, height: int) -> bool:
     return spot.left >= 0 and spot.top >= 0 and spot.right <= width and spot.bottom <= height
 
 
-def _edges(spot: Spot) -> tuple[float, float, float, float]:
+def _edges(spot: Rect) -> tuple[float, float, float, float]:
     return spot.left, spot.top, spot.right, spot.bottom
 
 
-def _sized(spot: Spot) -> tuple[float, float, float, float]:
+def _sized(spot: Rect) -> tuple[float, float, float, float]:
     return spot.left, spot.top, spot.width, spot.height
 
 

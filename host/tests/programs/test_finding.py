@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from recount_ballots.ballots_file import read_ballots
-from recount_ballots.layout import compose
+from recount_ballots.layout import Rect, compose
 from recount_classifier.raster import Grey
 from recount_host.programs.blanks import read_blank
-from recount_host.programs.contests import FoundPage, look_at
-from recount_host.programs.finding import Spot, find_targets
+from recount_host.programs.contests import FoundContest, FoundPage, look_at
+from recount_host.programs.drafting import writing_area
+from recount_host.programs.finding import find_targets
 
 from .drawn_blanks import COUNTS, TARGETS, drawn_blank, one_bit, scanned
 from .shared_blanks import VENDORS, blanks_of, targets_of
@@ -19,9 +20,11 @@ from .shared_blanks import VENDORS, blanks_of, targets_of
 FAIRVIEW = Path(__file__).resolve().parents[3] / "images" / "ballots" / "fairview"
 PLACE_PX = 2.0
 FALSE_ONES = 2
+MOST_OF_AN_AREA = 0.7
+"""People draw it from line to line, or a little into the heading."""
 
 
-def matched(found: Sequence[Spot], middles: Sequence[tuple[float, float]], within: float) -> set[int]:
+def matched(found: Sequence[Rect], middles: Sequence[tuple[float, float]], within: float) -> set[int]:
     """Return the indices of the spots that lie at the middles; each middle must have one."""
     used: set[int] = set()
     for x, y in middles:
@@ -47,12 +50,24 @@ def test_every_target_of_a_real_blank_is_found_in_its_place(shared_folder: Path,
             edges = (spot.left - left, spot.top - top, spot.right - left - width, spot.bottom - top - height)
             assert max(map(abs, edges)) <= PLACE_PX
         for contest in blank.contests:
-            _is_suggested(found, contest["box"], targets_of(contest), blank.dpi)
+            suggested = _suggested(found, contest["box"], targets_of(contest), blank.dpi)
+            for area in contest.get("write_in_areas", ()):
+                assert _share_suggested(blank.page, suggested, area) > MOST_OF_AN_AREA
 
 
-def _is_suggested(
+def _share_suggested(page: Grey, contest: FoundContest, area: Sequence[int]) -> float:
+    """Return how much of a place to write on is suggested as one."""
+    left, top, right, bottom = area
+    suggested = np.zeros(page.shape, bool)
+    for index in range(len(contest.targets)):
+        spot = writing_area(page, index, contest)
+        suggested[int(spot.top) : int(spot.bottom), int(spot.left) : int(spot.right)] = True
+    return float(suggested[top:bottom, left:right].mean())
+
+
+def _suggested(
     found: FoundPage, box: Sequence[float], targets: Sequence[Sequence[float]], dpi: float
-) -> None:
+) -> FoundContest:
     """The contest with just these targets is suggested, in about the box that a person drew."""
     middles = [(left + width / 2, top + height / 2) for left, top, width, height in targets]
     for contest in found.contests:
@@ -68,7 +83,7 @@ def _is_suggested(
             down = abs(contest.box.top - box[1]) + abs(contest.box.bottom - box[3])
             assert across < 0.25 * dpi
             assert down < 0.7 * dpi
-            return
+            return contest
     raise AssertionError(f"no contest is suggested for the box {box}")
 
 
@@ -83,7 +98,7 @@ def test_our_own_blanks_are_found_exactly() -> None:
             assert len(found.contests) == len(layout.contests)
             for contest in layout.contests:
                 box = contest.box
-                _is_suggested(
+                _suggested(
                     found,
                     (box.left, box.top, box.right, box.bottom),
                     [(o.target.left, o.target.top, o.target.width, o.target.height) for o in contest.options],

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 
 import pytest
 
+from recount_ballots.layout import Rect
 from recount_host.act import Person
 from recount_host.programs.drafting import reading_order
-from recount_host.programs.finding import Spot
 from recount_host.programs.upload import UploadError, kind_of
 from recount_host.rehearsal import Day
 
@@ -211,5 +211,5 @@ def test_no_more_programs_are_begun_than_anybody_needs(site: Site, monkeypatch: 
 
 
 def test_targets_are_read_column_by_column_from_the_top_down() -> None:
-    spots = [Spot(x, y, 20, 14) for x, y in ((300, 10), (103, 90), (100, 10), (98, 50), (302, 50))]
+    spots = [Rect(x, y, 20, 14) for x, y in ((300, 10), (103, 90), (100, 10), (98, 50), (302, 50))]
     assert reading_order(spots) == (2, 3, 1, 0, 4)
