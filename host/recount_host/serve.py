@@ -31,8 +31,8 @@ from recount_host.links.tcp_link import TcpLinks, listen
 from recount_host.programs.workbench import Workbench
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
-from recount_host.web.programming import Workshop
 from recount_host.web.server import PageServer
+from recount_host.web.shop import Workshop
 
 DEFAULT_LISTEN = "tcp://127.0.0.1:7411"
 DEFAULT_WEB = "127.0.0.1:7480"

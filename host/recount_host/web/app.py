@@ -26,7 +26,9 @@ from recount_host.web.access import Access, check_every_route, open_to
 from recount_host.web.docket import docket_page
 from recount_host.web.facts import FactsReader
 from recount_host.web.posted import FormRefused
-from recount_host.web.programming import Programming, Workshop
+from recount_host.web.programming import Programming
+from recount_host.web.proving import Proving
+from recount_host.web.shop import Shop, Workshop
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -72,7 +74,8 @@ def make_app(
         Route("/static/{name}", site.static),
     ]
     if workshop is not None:
-        routes += Programming(workshop, site.render).routes
+        shop = Shop(workshop, site.render)
+        routes += [*Programming(shop).routes, *Proving(shop).routes]
     check_every_route(routes)
     return Starlette(
         routes=routes,

@@ -21,7 +21,7 @@ from recount_host.programs.workbench import Workbench
 from recount_host.rehearsal import Day, Device
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
-from recount_host.web.programming import Workshop
+from recount_host.web.shop import Workshop
 
 
 def picture(text: str) -> bytes:
