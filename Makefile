@@ -37,6 +37,10 @@ test: lint browser  ## all checks and tests
 rig-soak: $(ENVIRONMENT)  ## the firmware through long days: double feeds, noise, garbage (SHARE=0.1: a tenth of it)
 	@$(BIN)/python -m firmware_tests.soak --share $(or $(SHARE),1)
 
+.PHONY: decks
+decks: $(ENVIRONMENT)  ## the deck of every contest of every blank at hand through the virtual device (NAMES="juneau durant-2")
+	@$(BIN)/python -m firmware_tests.decks $(NAMES)
+
 .PHONY: throughput
 throughput: $(ENVIRONMENT)  ## how fast a precinct is scanned, and what the station's work on a sheet is made of
 	@$(BIN)/python -m firmware_tests.throughput --sheets $(or $(SHEETS),1000)

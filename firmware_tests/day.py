@@ -17,6 +17,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Self, TypeVar
@@ -118,6 +119,8 @@ class Table:
     folder: Path
     world: Child
     station: Child
+    decks: int = 0
+    """How many decks were laid in."""
     carried_away: frozenset[str] = frozenset()
     """Sheets of a test deck that people have taken out of the trays. (Were they laid into the simulated
     operator's hands, the next jam would put them back on the hopper with the jammed sheet.)"""
@@ -142,6 +145,10 @@ class Table:
         positions = self.control.positions()
         names = ("counted", "set_aside", "not_accepted")
         return {name: [s for s in positions[name] if s not in self.carried_away] for name in names}
+
+    def clear_trays(self) -> None:
+        """Let people carry away what lies in the trays."""
+        self.carried_away |= {sheet for pile in self.piles().values() for sheet in pile}
 
     def panel(self) -> Mapping[str, Any]:
         """Return what the panel shows."""
@@ -288,24 +295,32 @@ class Day:
 
     # Logic and accuracy
 
-    def begin_test(self, name: str, deck: Path) -> None:
-        """Lay the deck in this folder into the device's hopper, and let it be run."""
+    def begin_test(self, name: str, deck: Path, program: Path | None = None) -> None:
+        """Lay the deck in this folder into the device's hopper, and let it be run; with the day's program."""
         lay_deck(self.tables[name], deck)
         self.enrol(name)
-        words = ("--device", name, "--program", str(self.program), "--deck", str(deck))
+        words = ("--device", name, "--program", str(program or self.program), "--deck", str(deck))
         self.does("logic-accuracy", "begin", *words, "--by", COORDINATOR)
+
+    def compared_so_far(self, name: str) -> dict[str, Any] | None:
+        """Return how the device dealt with the deck; None while it is not through."""
+        self.tables[name].station.check()
+        data = str(self.folder / "host")
+        code, out, err = run_host(("logic-accuracy", "compare", "--device", name, "--data", data, "--json"))
+        if code not in (0, 1):
+            raise DayError(f"{name}: {err.strip()}")
+        told: dict[str, Any] = json.loads(out)
+        return None if told["hindrances"] else told
 
     def compared(self, name: str, patience_s: float = 150) -> dict[str, Any]:
         """Return how the device dealt with the deck, once it is through."""
+        told = partial(self.compared_so_far, name)
+        return wait_until(f"{name} is through with its deck", told, patience_s, FOLD_S)
 
-        def done() -> dict[str, Any] | None:
-            self.tables[name].station.check()
-            data = str(self.folder / "host")
-            _, out, _ = run_host(("logic-accuracy", "compare", "--device", name, "--data", data, "--json"))
-            told: dict[str, Any] = json.loads(out)
-            return None if told["hindrances"] else told
-
-        return wait_until(f"{name} is through with its deck", done, patience_s, FOLD_S)
+    def end_test(self, name: str) -> None:
+        """End the device's test without arming it, and clear its trays."""
+        self.does("logic-accuracy", "end", "--device", name, "--by", COORDINATOR)
+        self.tables[name].clear_trays()
 
     def arm(self, name: str, papers: Path) -> None:
         """Let both sides certify a device that passed, print its zero report, and clear its trays."""
@@ -314,8 +329,7 @@ class Day:
         zero = ("zero-report", *both, "-o", str(papers / f"zero-report-{name}.pdf"))
         data = ("--data", str(self.folder / "host"))
         wait_until(f"{name} is armed", lambda: run_host((*zero, *data))[0] == 0)
-        table = self.tables[name]
-        table.carried_away |= {sheet for pile in table.piles().values() for sheet in pile}
+        self.tables[name].clear_trays()
 
     @property
     def host_words(self) -> str:
@@ -396,15 +410,21 @@ class Day:
 
 
 def lay_deck(table: Table, deck: Path) -> None:
-    """Lay a logic-and-accuracy deck into a device's hopper, in its order, with what its paper does."""
+    """Lay a logic-and-accuracy deck into a device's hopper, in its order, with what its paper does.
+
+    Its sheets are called by their codes behind the deck's number at this table: one deck may come twice.
+    """
     sheets = tomllib.loads((deck / "deck.toml").read_text(encoding="utf-8"))["sheet"]
+    table.decks += 1
+    ids = {sheet["code"]: f"deck-{table.decks}-{sheet['code']}" for sheet in sheets}
     for sheet in sheets:
         if "fault" in sheet:
-            table.control.fault(**sheet["fault"])
+            stuck = [ids[code] for code in sheet["fault"]["sheets"]]
+            table.control.fault(**{**sheet["fault"], "sheets": stuck})
     table.control.load(
         [
             {
-                "id": sheet["code"],
+                "id": ids[sheet["code"]],
                 "front": str((deck / sheet["front"]).absolute()),
                 "turned": sheet.get("turned", False),
                 "length_mm": sheet["length_mm"],

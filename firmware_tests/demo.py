@@ -11,7 +11,6 @@ import argparse
 import json
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -22,7 +21,6 @@ from typing import Any, NoReturn
 from firmware_tests.day import (
     ANN,
     BOB,
-    COMMANDS,
     COORDINATOR,
     Day,
     DayError,
@@ -44,6 +42,7 @@ from recount_ballots.design import Contest
 from recount_ballots.errors import BallotError
 from recount_ballots.render import MM_PER_INCH, picture_name, render_deck
 from recount_classifier.program import read_program
+from recount_host.decks.deck_make import DECK_FILE
 from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
 from recount_world.errors import WorldGone
@@ -155,10 +154,10 @@ def build_program(folder: Path, deck: Deck) -> Path:
     """Build the contest program from the blank ballot with the real command."""
     program = folder / f"{deck.ballots.recount}.program"
     words = ["program", "build", str(deck.ballots.folder / "spec.toml"), "-o", str(program)]
-    built = subprocess.run([COMMANDS / "recount-host", *words], capture_output=True, text=True, check=False)
-    if built.returncode != 0:
-        raise DayError(f"recount-host {' '.join(words)}: {built.stderr.strip()}")
-    for line in built.stdout.splitlines():
+    code, out, err = run_host(words)
+    if code != 0:
+        raise DayError(f"recount-host {' '.join(words)}: {err.strip()}")
+    for line in out.splitlines():
         say("program", line.removeprefix(f"{folder}/"))
     return program
 
@@ -187,7 +186,7 @@ def make_test_deck(program: Path, deck: Deck, work: Path) -> Path:
     spec = deck.ballots.folder / "spec.toml"
     code = read_program(program.read_bytes()).program_hash.hex()[:8]
     made = work / f"logic-accuracy-{code}"
-    if not (made / "expected.pdf").exists():
+    if not (made / DECK_FILE).exists():  # what is written last
         shutil.rmtree(made, ignore_errors=True)
         other = next(style for style in deck.ballots.designs if style != deck.precinct)
         foreign = deck.ballots.folder / f"blank-{other}-front.png"

@@ -5,16 +5,28 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import cv2
+import msgspec
 import pytest
+
+from recount_host.decks.deck_make import DECK_FILE
+from recount_host.decks.drawing import draw_sheet
+from recount_host.decks.making import plan_deck, read_source
+from recount_host.law.deck import deck_text
+from recount_host.programs.building import build_program
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 FAIRVIEW = REPOSITORY / "images" / "ballots" / "fairview"
 SHEETS = ("001", "002", "034", "038", "071", "110")
 """A vote for each side, one of them upside down, an undervote, a jam, an overvote, a torn sheet."""
+
+TEST_SHEETS = (0, 1, 3, 6, 10, 25)
+"""Of the logic-and-accuracy deck: an option each, a blank one, a write-in, one without TEST."""
 
 pytestmark = pytest.mark.timeout(200)
 
@@ -28,6 +40,20 @@ def deck(tmp_path: Path) -> Path:
     assert len(chosen) == len(SHEETS)
     (folder / "deck.toml").write_text("[[sheet]]\n".join([head, *chosen]))
     return folder
+
+
+def write_short_test_deck(work: Path) -> None:
+    """Make a short deck where the demo looks for the one that an earlier demo made."""
+    source = read_source(build_program(FAIRVIEW / "spec.toml"), FAIRVIEW / "spec.toml", None)
+    deck, plans = plan_deck(source)
+    made = work / f"logic-accuracy-{deck.program[:8]}"
+    (made / "pictures").mkdir(parents=True)
+    for n in TEST_SHEETS:
+        sheet = deck.sheets[n]
+        picture = draw_sheet(plans[n], sheet.code, source.blanks[sheet.style], None)
+        cv2.imwrite(str(made / sheet.front), picture)
+    short = msgspec.structs.replace(deck, sheets=tuple(deck.sheets[n] for n in TEST_SHEETS))
+    (made / DECK_FILE).write_text(deck_text(short), encoding="utf-8")
 
 
 class Demo:
@@ -80,8 +106,9 @@ def start(deck: Path, tmp_path: Path) -> Iterator[Callable[..., Demo]]:
 
 
 def test_the_demo_tests_its_devices_counts_live_and_stays_up_until_the_person_ends_it(
-    start: Callable[..., Demo],
+    start: Callable[..., Demo], tmp_path: Path
 ) -> None:
+    write_short_test_deck(tmp_path / "work")
     demo = start()
     demo.read_until("stays up until Ctrl-C")
     assert demo.process.poll() is None
@@ -93,6 +120,12 @@ def test_the_demo_tests_its_devices_counts_live_and_stays_up_until_the_person_en
     papers = {path.name for path in (demo.work / "forms-101").iterdir()}
     for name in ("alpha", "beta"):
         assert {f"certificate-{name}.pdf", f"zero-report-{name}.pdf"} <= papers
+    with tarfile.open(demo.work / "bundle-101.tar") as bundle:
+        names = [
+            Path(name).name.partition("-")[2] for name in bundle.getnames() if "/statements/" in f"/{name}"
+        ]
+    # Verified above, byte for byte.
+    assert [names.count(f"{paper}.pdf") for paper in ("certificate", "zero-report")] == [2, 2]
     assert demo.children() == []
     assert list(demo.temporary.iterdir()) == []
 

@@ -1,19 +1,28 @@
-"""From a blank ballot to an armed device in a real browser, on the whole host with a simulated device."""
+"""From a blank ballot to an armed device in a real browser: every vendor's blank, and our own to the end."""
 
-import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser
 
-from firmware_tests.day import Day, toml_lines, toml_table, wait_until
+from firmware_tests.clerk import LONGEST_MS, Clerk, is_at, missed_and_false
+from firmware_tests.day import Day, lay_deck, toml_lines, toml_table, wait_until
 from firmware_tests.demo import FAIRVIEW
+from firmware_tests.races import OWN, Blank, Known, blank_of
+from host.tests.web.site import Site
+from recount_classifier.program import Program
+from recount_host.links.tcp_link import listen
+from recount_host.programs.drafting import WRITE_IN
+from recount_host.rehearsal import Day as RehearsedDay
+from recount_host.web.server import PageServer
 
 pytestmark = pytest.mark.timeout(240)
 
-LONGEST_MS = 60_000
 MOST_INTERACTIONS = 40
+MOST_FALSE = 2
+"""Targets a page that are none."""
 COUNCIL = "Town Council"
 """Contest 13 of the blank: five candidates, of whom a voter may choose three, and a write-in line."""
 
@@ -28,158 +37,213 @@ def an_order() -> str:
     )
 
 
-class Person:
-    """A person at the browser, who keeps the log of everything they do."""
-
-    def __init__(self, page: Page) -> None:
-        self.page = page
-        self.log: list[str] = []
-
-    def clicks(self, what: Locator, name: str) -> None:
-        """Click on something."""
-        self.log.append(f"click: {name}")
-        what.click()
-
-    def presses(self, name: str) -> None:
-        """Press the button with these words."""
-        self.clicks(self.page.get_by_role("button", name=name).first, name)
-
-    def writes(self, field: str, text: str) -> None:
-        """Fill a field in."""
-        self.log.append(f"field: {field}")
-        self.page.locator(field).fill(text)
-
-    def chooses(self, field: str, value: str) -> None:
-        """Choose from a list."""
-        self.log.append(f"field: {field}")
-        self.page.locator(field).select_option(value)
-
-    def chooses_file(self, field: str, path: Path) -> None:
-        """Choose a file."""
-        self.log.append(f"field: {field}")
-        self.page.locator(field).set_input_files(path)
-
-    def pulls(self, first: tuple[float, float], second: tuple[float, float], name: str) -> None:
-        """Pull the pointer from one place of the blank, in its pixels, to another."""
-        self.log.append(f"drag: {name}")
-        start, end = (self._on_screen(place) for place in (first, second))
-        self.page.mouse.move(*start)
-        self.page.mouse.down()
-        self.page.mouse.move(*end, steps=4)
-        self.page.mouse.up()
-
-    def clicks_on_blank(self, place: tuple[float, float], name: str) -> None:
-        """Click on a place of the blank, in its pixels."""
-        self.log.append(f"click: {name}")
-        self.page.mouse.click(*self._on_screen(place))
-
-    def _on_screen(self, place: tuple[float, float]) -> tuple[float, float]:
-        self.page.locator(".placing svg.sheet").scroll_into_view_if_needed()
-        x, y = self.page.evaluate(
-            "([x, y]) => { const at = new DOMPoint(x, y).matrixTransform("
-            "document.querySelector('.placing svg.sheet').getScreenCTM()); return [at.x, at.y]; }",
-            list(place),
-        )
-        return x, y
-
-
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """Return an empty page of the browser."""
+def clerk(browser: Browser) -> Iterator[Clerk]:
+    """Return a clerk before an empty page of the browser, which has nothing to complain about at the end."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
-    page.set_default_timeout(LONGEST_MS)
-    yield page
+    clerk = Clerk(page)
+    yield clerk
     page.close()
+    assert clerk.complaints == []
 
 
-def test_a_clerk_gets_from_a_blank_ballot_to_an_armed_device_in_few_steps(page: Page, tmp_path: Path) -> None:
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
+class Workshop:
+    """The pages of one host in this process, on which programs are made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.site = Site(folder)
+        self.site.fill(RehearsedDay(program=False))
+        bound = listen("127.0.0.1", 0, purpose="page", beyond_this_machine=False)
+        self.address = f"http://127.0.0.1:{bound.getsockname()[1]}/programs"
+        self._server = PageServer(self.site.app, bound)
+        self._server.start()
+
+    def program_at(self, address: str) -> Program:
+        """Return the program that was made at this page of it."""
+        return self.site.bench.piece(address.split("/")[-2]).program()[1]
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.stop()
+        self.site.close()
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    """Return the pages that all vendors' programs are made on."""
+    workshop = Workshop(tmp_path_factory.mktemp("workshop"))
+    yield workshop
+    workshop.close()
+
+
+@pytest.mark.parametrize(("vendor", "number"), [("juneau", 1), ("durant", 1), ("new-hampshire-letter", 8)])
+def test_a_vendors_blank_becomes_a_program_with_every_target_in_its_place(
+    clerk: Clerk, workshop: Workshop, shared_folder: Path, vendor: str, number: int
+) -> None:
+    blank = blank_of(vendor, shared_folder / "ballots")
+    clerk.page.goto(workshop.address)
+    clerk.brings_blank(blank.files)
+    clerk.presses("Find the targets")
+    clerk.page.wait_for_selector("svg.sheet")
+    for shown, side in zip(clerk.targets_shown(), ("front", "back"), strict=False):
+        missed, false = missed_and_false(shown, [known for known in blank.contests if known.side == side])
+        assert missed == []
+        assert len(false) <= MOST_FALSE
+
+    clerk.clicks(clerk.page.locator(f"g.contest[data-presses=contest-{number}]"), "the contest")
+    known = the_contest(clerk, list(blank.contests))
+    put_a_false_target_in_and_out(clerk, known)
+    name_targets(clerk, known)
+    clerk.presses("Make the program and show its proof")
+    clerk.page.wait_for_selector(".proof")
+    assert placed_as(workshop.program_at(clerk.page.url), [known])
+
+
+def test_one_program_of_two_ballot_styles_is_made_in_the_browser(clerk: Clerk, workshop: Workshop) -> None:
+    first, second = (fronts_of(blank_of(style, FAIRVIEW)) for style in OWN)
+    clerk.page.goto(workshop.address)
+    clerk.brings_blank(first.files)
+    clerk.presses("Find the targets")
+    clerk.clicks(clerk.page.locator("summary", has_text="Add the blank of another"), "another style")
+    clerk.brings_blank(second.files)
+    clerk.presses("Add this style")
+    clerk.page.wait_for_selector("text=Go on with these")
+    for shown, blank in zip(clerk.targets_shown(), (first, second), strict=True):
+        assert missed_and_false(shown, list(blank.contests)) == ([], [])
+
+    for style in OWN:
+        clerk.clicks(clerk.page.locator(f"[name='contest-blank-{style[-3:]}-front']").first, f"in {style}")
+    clerk.presses("Go on with these")
+    known = [the_contest(clerk, list(blank.contests), n) for n, blank in enumerate((first, second))]
+    name_targets(clerk, known[0])
+    clerk.presses("Make the program and show its proof")
+    clerk.page.wait_for_selector(".proof")
+    assert placed_as(workshop.program_at(clerk.page.url), known)
+
+
+def fronts_of(blank: Blank) -> Blank:
+    """Return a blank of which only the front was scanned."""
+    contests = tuple(known for known in blank.contests if known.side == "front")
+    return replace(blank, files=blank.files[:1], contests=contests)
+
+
+def the_contest(clerk: Clerk, contests: list[Known], style: int = 0) -> Known:
+    """Return the contest whose targets are numbered in the second step: all of them, and nothing else."""
+    clerk.page.wait_for_selector("#names-list")
+    found = list(clerk.targets_numbered(style).values())
+    fitting = [known for known in contests if missed_and_false(found, [known]) == ([], [])]
+    assert len(fitting) == 1
+    return fitting[0]
+
+
+def put_a_false_target_in_and_out(clerk: Clerk, known: Known) -> None:
+    """Click where no target is: it gets a number; click on it again: it has none."""
+    left, top, width, height = known.targets[0][0]
+    for beside in (True, False):
+        clerk.clicks_on_blank((left + 2.5 * width, top + height / 2), "no target")
+        found = list(clerk.targets_numbered().values())
+        assert (len(found) > len(known.targets)) is beside
+
+
+def name_targets(clerk: Clerk, known: Known) -> None:
+    """Say of each target what stands beside it."""
+    said: set[str] = set()
+    for n, place in clerk.targets_numbered().items():
+        (name,) = (name for where, name in known.targets if is_at(place, where))
+        if name == WRITE_IN:
+            clerk.chooses(f"[name=t{n}-what]", "write_in")
+        else:
+            clerk.writes(f"[name=t{n}-name]", name)
+        if name in said and name != WRITE_IN:
+            clerk.clicks(clerk.page.locator(f"[name=t{n}-again]"), "printed twice")
+        said.add(name)
+    clerk.writes("[name=vote_for]", str(known.vote_for))
+
+
+def placed_as(program: Program, contests: list[Known]) -> bool:
+    """Return whether each style of a program has the targets of its contest under the right names."""
+    names = {option.key: WRITE_IN if option.write_in else option.name for option in program.options}
+    return program.vote_for == contests[0].vote_for and all(
+        sorted(names[target.option] for target in style.targets) == sorted(name for _, name in known.targets)
+        and all(
+            any(
+                is_at((target.left, target.top, target.width, target.height), place)
+                and names[target.option] == name
+                for place, name in known.targets
+            )
+            for target in style.targets
+        )
+        for style, known in zip(program.styles, contests, strict=True)
+    )
+
+
+def test_a_clerk_gets_from_a_blank_ballot_to_an_armed_device_in_few_steps(
+    clerk: Clerk, tmp_path: Path
+) -> None:
     with Day(tmp_path, an_order(), tmp_path / "none.program") as day:
         day.open_host()
         day.add_table("alpha", [], duplex=False)
         day.enrol("alpha")
-        person = Person(page)
-        page.goto(day.page)
-        make_program(person)
-        deck = arm(person, day, tmp_path)
-        assert len(deck) > 30
-        assert len(person.log) < MOST_INTERACTIONS
+        clerk.page.goto(day.page)
+        make_program(clerk)
+        arm(clerk, day, tmp_path)
+        assert len(clerk.log) < MOST_INTERACTIONS
         live = ("run", "assign", "101", "--device", "alpha", "--program", str(program_of(tmp_path)))
         day.count("101", "H", 1)
         assert day.does(*live, "--mode", "live", "--by", "Cora Day, coordinator, D")["mode"] == "live"
-    assert complaints == []
 
 
-def make_program(person: Person) -> None:
+def make_program(clerk: Clerk) -> None:
     """From the blank to the signed program in the ledger."""
-    page = person.page
-    person.clicks(page.get_by_role("link", name="Make and test a contest program"), "make a program")
-    person.chooses_file("#front", FAIRVIEW / "blank-101-front.png")
-    person.chooses_file("#back", FAIRVIEW / "blank-101-back.png")
-    person.presses("Find the targets")
-    person.clicks(page.locator("g.contest", has_text="13"), "the contest in the picture")
+    page = clerk.page
+    clerk.clicks(page.get_by_role("link", name="Make and test a contest program"), "make a program")
+    clerk.chooses_file("#front", FAIRVIEW / "blank-101-front.png")
+    clerk.chooses_file("#back", FAIRVIEW / "blank-101-back.png")
+    clerk.presses("Find the targets")
+    clerk.clicks(page.locator("g.contest", has_text="13"), "the contest in the picture")
     page.wait_for_selector("#names-list")
     # What a clerk may have to do: put a wrong click right, and draw the box anew.
     where = page.locator("[name=s0-t3]").get_attribute("value") or ""
     left, top, width, height = (float(part) for part in where.split(","))
-    person.clicks_on_blank((left + width / 2, top + height / 2), "target 3 away")
+    clerk.clicks_on_blank((left + width / 2, top + height / 2), "target 3 away")
     assert page.locator("[name=s0-t3-gone]").is_checked()
-    person.clicks_on_blank((left + width / 2, top + height / 2), "target 3 back")
+    clerk.clicks_on_blank((left + width / 2, top + height / 2), "target 3 back")
     assert not page.locator("[name=s0-t3-gone]").is_checked()
     box = [float(part) for part in page.locator("[name=s0-box]").input_value().split(",")]
-    person.pulls((box[0], box[1]), (box[2], box[3]), "the contest's box")
+    clerk.pulls((box[0], box[1]), (box[2], box[3]), "the contest's box")
     drawn = [float(part) for part in page.locator("[name=s0-box]").input_value().split(",")]
     assert all(abs(one - other) < 3 for one, other in zip(box, drawn, strict=True))
     for number, name in ((2, "Daniel Hadley"), (3, "Flora Underhill"), (5, "Rosa Yates")):
-        person.writes(f"[name=t{number}-name]", name)
-    person.chooses("[name=t1-what]", "side:D")
-    person.chooses("[name=t4-what]", "side:R")
-    person.chooses("[name=t6-what]", "write_in")
-    person.presses("Make the program and show its proof")
+        clerk.writes(f"[name=t{number}-name]", name)
+    clerk.chooses("[name=t1-what]", "side:D")
+    clerk.chooses("[name=t4-what]", "side:R")
+    clerk.chooses("[name=t6-what]", "write_in")
+    clerk.presses("Make the program and show its proof")
     page.wait_for_selector(".proof")
     for side, name in (("D", "Ann Lee"), ("R", "Bob Ray")):
-        person.writes(f"#name-{side}", name)
-        person.clicks(page.locator(f".card:has(#name-{side}) button"), f"{name} signs")
+        clerk.writes(f"#name-{side}", name)
+        clerk.clicks(page.locator(f".card:has(#name-{side}) button"), f"{name} signs")
         page.wait_for_selector(f"text=Signed by {name}")
-    person.presses("Take the program into the ledger")
+    clerk.presses("Take the program into the ledger")
 
 
-def arm(person: Person, day: Day, folder: Path) -> list[str]:
-    """Make the deck, run it through the device, certify; return the codes of its sheets."""
-    page = person.page
-    person.presses("Make the deck")
+def arm(clerk: Clerk, day: Day, folder: Path) -> None:
+    """Make the deck, run it through the device, certify."""
+    page = clerk.page
+    clerk.presses("Make the deck")
     page.wait_for_selector(".papers")
-    deck = program_of(folder).parent / "deck"
-    sheets = tomllib.loads((deck / "deck.toml").read_text(encoding="utf-8"))["sheet"]
-    control = day.tables["alpha"].control
-    for sheet in sheets:
-        if "fault" in sheet:
-            control.fault(**sheet["fault"])
-    control.load(
-        [
-            {
-                "id": sheet["code"],
-                "front": str(deck / sheet["front"]),
-                "turned": sheet.get("turned", False),
-                "length_mm": sheet["length_mm"],
-            }
-            for sheet in sheets
-        ]
-    )
-    person.log += ["click: Start at the panel", "click: End batch at the panel"]
-    person.presses("Give it the deck")
+    lay_deck(day.tables["alpha"], program_of(folder).parent / "deck")
+    clerk.log += ["click: Start at the panel", "click: End batch at the panel"]
+    clerk.presses("Give it the deck")
     page.get_by_role("button", name="Certify it, and arm it").wait_for(timeout=2 * LONGEST_MS)
-    person.presses("Certify it, and arm it")
+    clerk.presses("Certify it, and arm it")
     page.get_by_role("button", name="Print its zero report").wait_for()
-    person.presses("Print its zero report")
+    clerk.presses("Print its zero report")
     page.wait_for_selector("text=Armed, and at zero. It may count.")
     papers = wait_until(
         "the papers are there", lambda: sorted(program_of(folder).parent.glob("papers/*.pdf"))
     )
     assert [path.name for path in papers] == ["certificate-alpha.pdf", "zero-report-alpha.pdf"]
-    return [sheet["code"] for sheet in sheets]
 
 
 def program_of(folder: Path) -> Path:

@@ -173,7 +173,7 @@ def run(args: argparse.Namespace) -> int:
         with _flash(script) as flash:
             if args.seed is not None:
                 script = replace(script, seed=args.seed)
-            board = BoardProcess(flash, seed=script.seed, log=script.board_log)
+            board = BoardProcess(flash, seed=script.seed, log=script.board_log, firmware=script.firmware)
             _run_world(script, board, args.socket or script.socket)
     except KeyboardInterrupt:
         return 0
@@ -183,7 +183,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_files(script: Script) -> None:
-    """Raise OperatorError for a file or folder of the script that cannot be written."""
+    """Raise OperatorError for what of the script cannot be written, and for a firmware that is not there."""
+    if script.firmware is not None and not (script.firmware / "main.py").is_file():
+        raise OperatorError(f"there is no firmware in {script.firmware}: it has no main.py")
     for path in (script.board_log, script.trace, script.flash):
         if path is None:
             continue

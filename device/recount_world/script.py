@@ -7,6 +7,7 @@
     operator = "auto"                # "auto" does what the panel asks; "none" leaves it to a control
     pace = "virtual"                 # "virtual" jumps from event to event; "real" keeps real time
     flash = "flash"                  # folder of the board's flash (left out: a fresh one)
+    firmware = "older"               # folder of another firmware's sources (left out: this release's)
     board_log = "board.log"          # what the interpreter says (left out: nowhere)
     trace = "world.trace"            # what happened, a line each (left out: nowhere)
     bounce_us = 0                    # sensors bounce so long after each edge (to 2500)
@@ -70,6 +71,7 @@ class Script:
     operator: str = "auto"
     pace: str = "virtual"
     flash: Path | None = None
+    firmware: Path | None = None
     board_log: Path | None = None
     trace: Path | None = None
     bounce_us: int = 0
@@ -93,6 +95,7 @@ _SETTINGS: Mapping[str, tuple[type, ...]] = {
     "operator": _TEXT,
     "pace": _TEXT,
     "flash": _TEXT,
+    "firmware": _TEXT,
     "board_log": _TEXT,
     "trace": _TEXT,
     "bounce_us": _WHOLE,
@@ -113,6 +116,8 @@ _FRACTIONS = (
     "pick_spread_mm",
     "patience_s",
 )
+
+_PATHS = ("socket", "flash", "firmware", "board_log", "trace")
 
 _CHOICES = {"operator": ("auto", "none"), "pace": ("virtual", "real")}
 
@@ -161,7 +166,7 @@ def read_script(path: Path) -> Script:
     _check_ids(sheets, faults, where)
     plain = {key: table[key] for key in ("duplex", "seed", "operator", "pace", "bounce_us") if key in table}
     numbers = {key: float(table[key]) for key in _FRACTIONS if key in table}
-    paths = {key: folder / table[key] for key in ("socket", "flash", "board_log", "trace") if key in table}
+    paths = {key: folder / table[key] for key in _PATHS if key in table}
     script = Script(
         sheets=tuple(sheets), faults=tuple(faults), geometry=_geometry(table.get("geometry", {}), where)
     )

@@ -422,11 +422,16 @@ def _port_not_named(name: str) -> PseudoPort:
 
 def _set_one(world: World, name: str, value: object) -> None:
     """Change one setting. Raises CallError for one that there is not, or a value that it cannot have."""
-    if name in ("blind_double_feed", "cover_open", "dim"):
+    owners = {
+        "blind_double_feed": world.ailments,
+        "cover_open": world.switches,
+        "dim": world.camera,
+        "stalled": world.camera,
+    }
+    if name in owners:
         if not isinstance(value, bool):
             raise CallError(f"{name} must be true or false, not {value!r}")
-        owner = {"blind_double_feed": world.ailments, "cover_open": world.switches, "dim": world.camera}[name]
-        setattr(owner, name, value)
+        setattr(owners[name], name, value)
     elif name == "stuck":
         if not isinstance(value, dict) or not all(
             sensor in INPUTS and level in (0, 1) for sensor, level in value.items()
@@ -434,7 +439,7 @@ def _set_one(world: World, name: str, value: object) -> None:
             raise CallError(f"stuck must map sensors ({', '.join(INPUTS)}) to 0 or 1, not {value!r}")
         world.ailments.stuck = {str(sensor): int(level) for sensor, level in value.items()}
     else:
-        raise CallError(f"there is no setting {name!r}; there are blind_double_feed, cover_open, dim, stuck")
+        raise CallError(f"there is no setting {name!r}; there are {', '.join(owners)}, stuck")
 
 
 def _listen(path: Path) -> socket.socket:
