@@ -306,7 +306,9 @@ def test_a_deck_for_another_program_is_refused() -> None:
 )
 def test_d2_a_program_that_not_both_sides_signed_arms_nothing(signers: Sequence[str]) -> None:
     day = Day(program=False)
-    entries = [{"name": name, "public_key": "00" * 32, "signature": "00" * 64} for name in signers]
+    entries = [
+        {"name": name, "public_key": f"{n:064x}", "signature": "00" * 64} for n, name in enumerate(signers)
+    ]
     day.append("program_added", (CLERK,), {**program_body(PROGRAM), "signatures": entries})
     with pytest.raises(NotAllowed, match="one person of each side proves and signs it first"):
         given(day)
@@ -589,7 +591,9 @@ def test_d2_under_an_order_that_nobody_signed_no_device_counts_live() -> None:
 )
 def test_who_signs_for_no_party_or_for_both_is_not_the_other_side(signers: Sequence[str]) -> None:
     day = Day(program=False)
-    entries = [{"name": name, "public_key": "00" * 32, "signature": "00" * 64} for name in signers]
+    entries = [
+        {"name": name, "public_key": f"{n:064x}", "signature": "00" * 64} for n, name in enumerate(signers)
+    ]
     day.append("program_added", (CLERK,), {**program_body(PROGRAM), "signatures": entries})
     with pytest.raises(NotAllowed, match="one person of each side"):
         given(day)

@@ -78,6 +78,7 @@ def test_an_unknown_precinct_is_named_with_those_there_are() -> None:
         (order_text().replace("Arnold Vinick", "\\u202eArnold"), "U\\+202E, which does not print"),
         (order_text() + "x = " + "[" * 5000, "does not fit"),
         (order_text().replace('key = "R"', 'key = "R and more"'), "does not fit"),
+        (order_text(("101\\n",)), "does not fit"),
         (order_text().replace('[[side]]\nkey = "R"\nname = "Arnold Vinick"\n', ""), "length >= 2"),
     ],
 )

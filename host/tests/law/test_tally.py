@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from recount_host.law.tally import Batch, Figures, Gap, read_device
-from recount_host.rehearsal import TWELVE_SHEETS, Device, Sheet
+from recount_host.law.tally import Batch, Figures, Gap, add_up, fold_sheets, read_device
+from recount_host.law.tally import Sheet as SheetRead
+from recount_host.rehearsal import PROGRAM, TWELVE_SHEETS, Device, Sheet
 
 COUNTED = Sheet("counted", ("D",))
 SET_ASIDE = Sheet("set_aside", (), ("overvote", "marginal_light"))
@@ -307,3 +308,141 @@ def test_a_tally_that_names_other_exits_fails_i9() -> None:
     device = a_device()
     device.scan(COUNTED)
     assert not closed(device, exits={"a": 1, "b": 0, "c": 0, "d": 0}).i9.holds
+
+
+def test_everything_that_records_tell_of_a_run_a_batch_and_its_sheets_is_read() -> None:
+    device = Device()
+    device.write("fault", {"word": "camera_fault", "detail": "no picture"}, batch=0)
+    device.open_run("101-1", "101")
+    device.open_batch()
+    device.scan(COUNTED)
+    number = device.judge(SET_ASIDE)
+    device.doubt(number, like=1)
+    device.give_back(reasons=("jam", "long"))
+    facts = read_device(device.id, device.records)
+    run = facts.runs["101-1"]
+    assert (run.run, run.device, run.precinct, run.contest, run.program, run.mode) == (
+        "101-1",
+        device.id,
+        "101",
+        "governor",
+        PROGRAM,
+        "training",
+    )
+    assert (run.software, run.firmware, run.opened_n, run.closed_n) == ("1.0", "1.0", 2, 0)
+    (batch,) = facts.batches
+    assert (batch.device, batch.run, batch.batch, batch.opened_n) == (device.id, "101-1", 1, 3)
+    assert (batch.closed_n, batch.voided_n, batch.void_reason) == (0, 0, "")
+    why = "it looks like sheet 1, which was read in this batch"
+    assert batch.sheets == (
+        SheetRead(1, "counted", ("D",), (), 0, 4, "counted", ""),
+        SheetRead(number, "set_aside", (), ("overvote", "marginal_light"), 1, 6, "", why, 1),
+        SheetRead(3, "", (), ("jam", "long"), 0, 0, "returned", ""),
+    )
+    assert (facts.head_n, facts.head_sha256) == (len(device.records), device.hash)
+    device.settle(number, "set_aside")
+    device.tell(SET_ASIDE)
+    device.close_batch()
+    device.write("batch_voided", {"reason": "slipped", "by": ["a", "b"]})
+    device.close_run()
+    facts = read_device(device.id, device.records)
+    (batch,) = facts.batches
+    last = len(device.records)
+    assert (batch.closed_n, batch.voided_n, batch.void_reason) == (last - 2, last - 1, "slipped")
+    run = facts.runs["101-1"]
+    assert (run.opened_n, run.closed_n, run.precinct, run.mode) == (2, last, "101", "training")
+    assert (run.contest, run.program, run.software, run.firmware) == ("governor", PROGRAM, "1.0", "1.0")
+    assert batch.i9.holds
+
+
+def test_a_doubt_without_a_reason_says_that_the_landing_was_not_seen() -> None:
+    device = a_device()
+    device.write("sheet_in_doubt", {"sheet": device.judge(COUNTED), "why": "", "feeder": device.feeder})
+    (sheet,) = the_batch(device).doubts
+    assert sheet.in_doubt == "its landing was not seen"
+
+
+def test_figures_are_told_in_a_fixed_order_however_the_sheets_came() -> None:
+    device = a_device()
+    for key in ("T", "D", "R"):
+        device.scan(Sheet("counted", (key,)))
+    device.scan(Sheet("set_aside", (), ("write_in", "overvote")))
+    device.scan(Sheet("not_accepted", (), ("wrong_style", "torn")))
+    figures = the_batch(device).figures
+    assert list(figures.votes) == ["D", "R", "T"]
+    assert list(figures.set_aside_reasons) == ["overvote", "write_in"]
+    assert list(figures.not_accepted_reasons) == ["torn", "wrong_style"]
+    both = Figures(votes={"T": 1}) + Figures(votes={"D": 1})
+    assert list(both.votes) == ["D", "T"]
+    several = fold_sheets(
+        SheetRead(n, "counted", choices, (), 0, 1, "counted", "")
+        for n, choices in enumerate((("D", "R"), ("D",), ("D", "D")))
+    )
+    assert list(several.sheets_by_votes.items()) == [(1, 2), (2, 1)]
+
+
+def test_batches_are_added_up_one_by_one() -> None:
+    device = Device()
+    device.open_run("101-1", "101")
+    for _ in range(3):
+        device.open_batch()
+        device.scan(COUNTED)
+        device.close_batch()
+    batches = read_device(device.id, device.records).batches
+    assert [batch.batch for batch in batches] == [1, 2, 3]
+    assert add_up(batches) == Figures(3, votes={"D": 3}, sheets_by_votes={1: 3})
+    assert add_up(()) == Figures()
+
+
+def test_i9_looks_at_each_bin_by_itself() -> None:
+    """Two wrongs that leave the sum right: a sheet that went elsewhere than it was recorded."""
+    device = a_device()
+    for pile, other in (("counted", 2), ("set_aside", 1)):
+        number = device.judge(Sheet(pile, ("D",) if pile == "counted" else ()))
+        device.counters[other] += 1
+        device.write("sheet_landed", {"sheet": number, "bin": pile, "by": "feeder", "feeder": device.feeder})
+        device.tell(Sheet(pile, ("D",) if pile == "counted" else ()))
+    assert the_batch(device).i9.holds, "each bin has one sheet, as recorded"
+    number = device.judge(NOT_ACCEPTED)
+    device.counters[1] += 1
+    device.write(
+        "sheet_landed", {"sheet": number, "bin": "not_accepted", "by": "feeder", "feeder": device.feeder}
+    )
+    assert not the_batch(device).i9.holds
+    failed = [equation.left_name for equation in the_batch(device).i9.equations if not equation.holds]
+    assert failed == ["counted seen", "not_accepted seen"]
+
+
+def test_i9_counts_what_people_laid_into_each_bin_and_took_out() -> None:
+    device = a_device()
+    device.land(device.judge(NOT_ACCEPTED), "not_accepted", by="hand")
+    device.tell(NOT_ACCEPTED)
+    device.give_back("hand")
+    device.give_back("entry")
+    batch = closed(device)
+    assert batch.i9.holds
+    told = {equation.left_name: (equation.left, equation.right) for equation in batch.i9.equations}
+    assert told["entries"] == (3, 3)
+    assert told["not_accepted seen"] == (1, 1)
+    assert told["by hand reported"] == (2, 2)
+    assert told["exits back reported"] == (1, 1)
+    assert told["returned reported"] == (2, 2)
+    assert set(told) == {
+        "entries", "counted seen", "set_aside seen", "not_accepted seen", "counted reported",
+        "set aside reported", "not accepted reported", "returned reported", "entries reported",
+        "by hand reported", "exits counted reported", "exits set_aside reported",
+        "exits not_accepted reported", "exits back reported", "not accepted for torn reported",
+    }  # fmt: skip
+
+
+def test_counters_of_the_board_are_counted_from_the_opening_of_the_batch_on() -> None:
+    device = a_device()
+    device.scan(COUNTED)
+    device.close_batch()
+    device.open_batch()
+    device.scan(SET_ASIDE)
+    device.close_batch()
+    first, second = read_device(device.id, device.records).batches
+    assert first.i9.holds
+    assert second.i9.holds
+    assert second.figures == Figures(0, 1, set_aside_reasons={"marginal_light": 1, "overvote": 1})
