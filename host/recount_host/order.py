@@ -58,7 +58,7 @@ PrecinctKind = Literal["election_day", "early", "absentee", "post_election", "pr
 PRECINCT_KINDS: tuple[str, ...] = get_args(PrecinctKind)
 """§ 24.2-101: a central absentee voter precinct is a precinct; each group of its ballots is one here."""
 
-_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$")]
+_Word = Annotated[str, msgspec.Meta(min_length=1, max_length=32, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.\-]*\Z")]
 _Line = Annotated[str, msgspec.Meta(min_length=1, max_length=120)]
 
 

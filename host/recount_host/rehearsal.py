@@ -477,8 +477,9 @@ def order_body(text: str) -> dict[str, Any]:
     """Return the body of `order_set` for an order that the clerk of the court signed."""
     toml = text.encode("utf-8")
     key = Device(CLERK_OF_COURT.name)
-    signature = key.key.sign(Signed("order", toml).message).hex()
-    signed = {"name": in_words(CLERK_OF_COURT), "public_key": key.public_key.hex(), "signature": signature}
+    name = in_words(CLERK_OF_COURT)
+    signature = key.key.sign(Signed("order", toml).message(name)).hex()
+    signed = {"name": name, "public_key": key.public_key.hex(), "signature": signature}
     return {"toml": toml, "sha256": order_hash(text), "signatures": [signed]}
 
 
@@ -495,7 +496,8 @@ def program_body(
             {"key": key, "name": name, "write_in": write_in} for key, name, write_in in (*options, WRITE_IN)
         ],
         "signatures": [
-            {"name": in_words(person), "public_key": "00" * 32, "signature": "00" * 64} for person in BOTH
+            {"name": in_words(person), "public_key": f"{n:064x}", "signature": "00" * 64}
+            for n, person in enumerate(BOTH)
         ],
     }
 

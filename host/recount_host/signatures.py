@@ -3,10 +3,11 @@
     [[signature]]
     name = "Cleo May, clerk of the court"
     public_key = "..."                # 64 hexadecimal digits
-    signature = "..."                 # 128, Ed25519 over the words "recount KIND " and the file's SHA-256
+    signature = "..."                 # 128, Ed25519 over "recount KIND SHA-256 by NAME", the hash of the file
 
-A signature proves that the holder of the key signed; whose key it is people prove by its fingerprint, which
-is printed where the signature is used.
+A signature proves that the holder of the key signed, under that name; whose key it is people prove by its
+fingerprint, which is printed where the signature is used. One key signs one file once: who signed cannot be
+made two persons by another name.
 """
 
 import os
@@ -41,8 +42,8 @@ _KEYS_OF_NOBODY = frozenset(
 )
 """The points of small order on the curve: a signature "by" one of them, fits many texts."""
 
-_Hex32 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
-_Hex64 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{128}$")]
+_Hex32 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+_Hex64 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{128}\Z")]
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=120)]
 
 
@@ -68,14 +69,30 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"si
 
 
 def signatures_in(entries: Iterable[object]) -> tuple[Signature, ...]:
-    """Return the signatures that an act holds, their form checked and nothing else.
+    """Return the signatures that an act holds: their form is checked, and that each has its own key.
 
     Raises SignatureError for an entry that is none: acts of a bundle come from outside.
     """
     try:
-        return tuple(msgspec.convert(entry, Signature) for entry in entries)
+        found = tuple(msgspec.convert(entry, Signature) for entry in entries)
     except (msgspec.ValidationError, ValueError) as error:
         raise SignatureError(f"a signature in the ledger is none: {error}") from error
+    _check_signers(found)
+    return found
+
+
+def _check_signers(signatures: Iterable[Signature]) -> None:
+    """Raise SignatureError for a name that cannot be shown as it is, and where one key stands twice."""
+    names: dict[str, str] = {}
+    for signature in signatures:
+        if not signature.name.isprintable():
+            raise SignatureError(f"{signature.name!r} is no name: it holds what does not print")
+        if signature.public_key in names:
+            raise SignatureError(
+                f"{names[signature.public_key]!r} and {signature.name!r} signed with one key, and one key is "
+                "one signer: each person signs with a key of their own"
+            )
+        names[signature.public_key] = signature.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +102,9 @@ class Signed:
     kind: str
     data: bytes
 
-    @property
-    def message(self) -> bytes:
-        """Return the bytes under the signature."""
-        return f"recount {self.kind} {sha256(self.data).hexdigest()}".encode("ascii")
+    def message(self, name: str) -> bytes:
+        """Return the bytes under the signature of whoever signs as `name`."""
+        return f"recount {self.kind} {sha256(self.data).hexdigest()} by {name}".encode()
 
 
 def signatures_path(path: Path) -> Path:
@@ -99,7 +115,8 @@ def signatures_path(path: Path) -> Path:
 def read_signatures(path: Path, signed: Signed) -> tuple[Signature, ...]:
     """Return the signatures beside the file at `path`, each verified; none where there is no such file.
 
-    Raises SignatureError when the file is damaged or one signature is not over these bytes.
+    Raises SignatureError when the file is damaged, one key stands twice in it, or one signature is not over
+    these bytes.
     """
     beside = signatures_path(path)
     try:
@@ -114,6 +131,7 @@ def read_signatures(path: Path, signed: Signed) -> tuple[Signature, ...]:
         found = msgspec.toml.decode(data, type=_File).signatures
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError, RecursionError) as error:
         raise SignatureError(f"{beside} does not fit: {error}") from error
+    _check_signers(found)
     for signature in found:
         check_signature(signature, signed)
     return found
@@ -125,12 +143,11 @@ def check_signature(signature: Signature, signed: Signed) -> None:
         raise SignatureError(f"the key of {signature.name!r} is nobody's: such a key signs anything")
     key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature.public_key))
     try:
-        key.verify(bytes.fromhex(signature.signature), signed.message)
+        key.verify(bytes.fromhex(signature.signature), signed.message(signature.name))
     except InvalidSignature:
         raise SignatureError(
             f"the signature of {signature.name!r} is not over this {signed.kind}: it was changed after it "
-            "was "
-            "signed, or signed for another; have it signed anew"
+            "was signed, or signed for another or under another name; have it signed anew"
         ) from None
 
 
@@ -139,7 +156,7 @@ def add_signature(path: Path, signed: Signed, name: str, key: Ed25519PrivateKey)
     if not name.isprintable() or any(letter in name for letter in '"\\') or not 1 <= len(name.strip()) <= 120:
         raise SignatureError('a name has 1 to 120 printable letters, without " and \\')
     earlier = read_signatures(path, signed)
-    made = Signature(name, key.public_key().public_bytes_raw().hex(), key.sign(signed.message).hex())
+    made = Signature(name, key.public_key().public_bytes_raw().hex(), key.sign(signed.message(name)).hex())
     if any(made.public_key == known.public_key for known in earlier):
         raise SignatureError(f"this key has signed {path} already")
     try:

@@ -82,6 +82,14 @@ def test_an_order_changed_after_it_was_signed_is_refused(
             f'[[signature]]\nname = "x"\npublic_key = "{"0" * 64}"\nsignature = "{"0" * 128}"\n',
             "such a key signs anything",
         ),
+        (
+            f'[[signature]]\nname = "x"\npublic_key = "01{"0" * 62}\\n"\nsignature = "{"0" * 128}"\n',
+            "does not fit",
+        ),
+        (
+            f'[[signature]]\nname = "x\\n"\npublic_key = "{"a" * 64}"\nsignature = "{"0" * 128}"\n',
+            "does not print",
+        ),
     ],
 )
 def test_a_damaged_file_of_signatures_is_refused(
@@ -90,6 +98,21 @@ def test_a_damaged_file_of_signatures_is_refused(
     order.with_name("order.toml.signatures").write_text(text, encoding="utf-8")
     assert set_order(order) == 2
     assert why in capsys.readouterr().err
+
+
+def test_one_signature_is_not_made_two_by_another_name(
+    order: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sign(order, "Ann Lee, official, D") == 0
+    beside = order.with_name("order.toml.signatures")
+    made = beside.read_text(encoding="utf-8")
+    renamed = made.replace("Ann Lee, official, D", "Bob Ray, official, R")
+    beside.write_text(made + renamed, encoding="utf-8")
+    assert set_order(order) == 2
+    assert "one key is one signer" in capsys.readouterr().err
+    beside.write_text(renamed, encoding="utf-8")
+    assert set_order(order) == 2
+    assert "under another name" in capsys.readouterr().err
 
 
 def test_what_cannot_sign_is_refused_in_one_line(order: Path, capsys: pytest.CaptureFixture[str]) -> None:
