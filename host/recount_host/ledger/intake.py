@@ -72,7 +72,9 @@ def introduce(connection: Connection, contents: Contents, claim: Introduction, u
     enrolled = contents.devices
     why = _why_not_that_device(enrolled, claim)
     if why:
-        return refuse(connection, claim.device, claim.name, why, claim.public_key, utc)
+        # Whoever shows another key than the id's is none of the device, and uses up nothing of its room.
+        own = claim.device if device_id(claim.public_key) == claim.device else ""
+        return refuse(connection, own, claim.name, why, claim.public_key, utc)
     if claim.device in enrolled and claim.device in contents.twins:
         return Outcome(Verdict.REFUSED, TWIN)
     if claim.device not in enrolled:
@@ -173,12 +175,15 @@ def refuse(
     *,
     twins: bool = False,
 ) -> Outcome:
-    """Keep the refusal (each cause once) and return it; `twins`: it proves that two have the device's key."""
+    """Keep the refusal (each cause once) and return it; `twins`: it proves that two have the device's key.
+
+    There is always room for such a proof: it is asked for once, and what came before must not keep it out.
+    """
     table = schema.refusals
     same = select(table.c.stored).where(table.c.device == device, table.c.name == name, table.c.why == why)
     count = select(func.count()).select_from(table)
     kept = connection.execute(count.where(table.c.device == device)).scalar_one()
-    room = kept < MAX_REFUSALS_PER_DEVICE and connection.execute(count).scalar_one() < MAX_REFUSALS
+    room = twins or (kept < MAX_REFUSALS_PER_DEVICE and connection.execute(count).scalar_one() < MAX_REFUSALS)
     if room and connection.execute(same).first() is None:
         connection.execute(
             insert(table).values(

@@ -193,6 +193,21 @@ def test_newcomers_are_bounded(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) 
     assert len(ledger.newcomers()) == 3
 
 
+def test_strangers_that_use_a_devices_id_keep_no_proof_against_its_key_out(
+    ledger: Ledger, device: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake, "MAX_REFUSALS", 3)
+    stranger = make_device("stranger", 9)
+    for number in range(5):
+        ledger.introduce(device.device, f"name-{number}", stranger.public_key, 1, NO_HASH)
+    assert [refusal.device for refusal in ledger.refusals()] == [""] * 3
+    twin = make_device()
+    twin.write_fault("twin")
+    ledger.add_record(*device.journal[0])
+    assert ledger.add_record(*twin.journal[0]).verdict is Verdict.REFUSED
+    assert ledger.twins() == {device.device}
+
+
 def test_nothing_more_is_taken_from_a_revoked_device_and_what_it_delivered_stays(
     ledger: Ledger, device: StandIn
 ) -> None:
