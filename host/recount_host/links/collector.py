@@ -82,6 +82,8 @@ class Collector:
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._crops: deque[tuple[Seat, KeepCrop]] = deque()
         """They wait until no record does; each device has one under way at most, so they are bounded."""
+        self._fresh_crops: list[tuple[Seat, KeepCrop]] = []
+        """Those whose records may be among the fresh ones: they wait until these are written down."""
         self._crop_places: dict[str, CropPlace] = {}
         """What of each device's crop under way has come, over whichever connection."""
         self._fresh: list[tuple[Seat, KeepRecords]] = []
@@ -131,7 +133,7 @@ class Collector:
 
     def _round(self) -> bool:
         batch, going_on = self._take()
-        # Introductions first, crops after records: no session sends one before the other is answered.
+        # Introductions first: no session sends anything else before they are answered.
         self._introduce([asked for asked in batch if isinstance(asked.want, Introduce)])
         self._keep_records(
             [(asked.seat, asked.want) for asked in batch if isinstance(asked.want, KeepRecords)]
@@ -139,11 +141,10 @@ class Collector:
         if not going_on:
             self._keep_records([])  # those looked at just now
         for asked in batch:
-            if isinstance(asked.want, KeepCrop):
-                self._crops.append((asked.seat, asked.want))
-            elif isinstance(asked.want, FetchProgram):
+            if isinstance(asked.want, FetchProgram):
                 data = self._program(asked.want.program)
                 asked.seat.answer(ProgramFetched(asked.want.program, asked.want.offset, data))
+        self._take_crops([(asked.seat, asked.want) for asked in batch if isinstance(asked.want, KeepCrop)])
         self._keep_crops()
         while self._crops and not going_on:
             self._keep_crops()
@@ -166,7 +167,8 @@ class Collector:
         batch: list[_Asked] = []
         room = MAX_BATCH
         try:
-            asked = self._asked.get(timeout=0 if self._crops or self._looked_at else LOOK_S)
+            waiting = self._looked_at or self._crops or self._fresh_crops
+            asked = self._asked.get(timeout=0 if waiting else LOOK_S)
             while asked is not None:
                 batch.append(asked)
                 room -= len(asked.want.items) if isinstance(asked.want, KeepRecords) else 1
@@ -231,6 +233,14 @@ class Collector:
             seat = self._seats.pop(device, None)
             if seat is not None:
                 seat.answer(Dismissed(TWINS))
+
+    def _take_crops(self, fresh: list[tuple[Seat, KeepCrop]]) -> None:
+        """Let crops wait: a device sends one when it has sent its record, which may not be on disk yet."""
+        self._crops.extend(self._fresh_crops)
+        self._fresh_crops = fresh
+        if self._looked_at is None:
+            self._crops.extend(self._fresh_crops)
+            self._fresh_crops = []
 
     def _keep_crops(self) -> None:
         """Write down some of the crops that wait, in one transaction."""

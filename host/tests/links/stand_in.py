@@ -235,7 +235,7 @@ class Connection:
     def _next_crop_part(self) -> bytes | None:
         owner = self._owner
         if self._crop_n == 0 and self._next_n:
-            waiting = (n for n in owner.crops if n <= owner.acknowledged_n and n not in owner.crops_taken)
+            waiting = (n for n in owner.crops if n < self._next_n and n not in owner.crops_taken)
             self._crop_n, self._crop_offset = min(waiting, default=0), 0
         crop = owner.crops.get(self._crop_n)
         if crop is None or self._crop_offset >= len(crop):
