@@ -206,3 +206,14 @@ def test_scanning_is_finished_on_the_records_that_are_here_and_on_ended_runs_onl
         day.act("scanning_finished", heads=body["heads"], head_sha256={device.id: bytes(32)})
     day.act("scanning_finished", **body)
     assert not obstacles(day.state())
+
+
+def test_a_sheet_on_its_way_is_not_settled() -> None:
+    day = Day()
+    device = day.assign()
+    device.open_batch()
+    number = device.judge(FOR_D)
+    with pytest.raises(NotAllowed, match=f"sheet {number} of batch 1 is not in doubt"):
+        settle(day, device, 1, number)
+    with pytest.raises(NotAllowed, match="sheet 9 of batch 1 is not in doubt"):
+        settle(day, device, 1, 9)

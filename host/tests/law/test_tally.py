@@ -446,3 +446,17 @@ def test_counters_of_the_board_are_counted_from_the_opening_of_the_batch_on() ->
     assert first.i9.holds
     assert second.i9.holds
     assert second.figures == Figures(0, 1, set_aside_reasons={"marginal_light": 1, "overvote": 1})
+
+
+def test_a_sheet_on_its_way_is_in_no_doubt() -> None:
+    device = a_device()
+    device.judge(COUNTED)
+    assert the_batch(device).doubts == ()
+
+
+def test_records_are_read_in_the_order_of_their_numbers_however_they_came() -> None:
+    device = a_device()
+    for sheet in (COUNTED, SET_ASIDE):
+        device.scan(sheet)
+    device.close_batch()
+    assert read_device(device.id, device.records[::-1]) == read_device(device.id, device.records)
