@@ -60,9 +60,13 @@ def versions() -> dict[str, str]:
 
 
 def check_may_leave(facts: Facts) -> None:
-    """Raise ExportRefused while figures of a precinct are closed: a plain bundle holds all of them."""
+    """Raise ExportRefused while figures of a precinct are closed: a plain bundle holds all of them.
+
+    A precinct that both sides sent to the hand count is never shown its scanners' figures before that agrees.
+    """
     for precinct in fold_all(facts).values():
-        if precinct.shown is None and (precinct.runs or precinct.batches):
+        is_closed = precinct.shown is None and precinct.agreeing_act is None
+        if is_closed and (precinct.runs or precinct.batches or precinct.counts.entries):
             raise ExportRefused(
                 f"the figures of precinct {precinct.precinct.id} may not be shown yet, and a bundle holds "
                 "them: export after figures, or seal it to the court's key (--court-key)"

@@ -34,7 +34,7 @@ from host.tests.exports.tampering import (
 )
 from host.tests.web.read_sheets import evidence_of, png_of, sheet_of
 from recount_classifier.deck_mark import EXPECTED_GATE
-from recount_host.exports.bundle import export_bundle
+from recount_host.exports.bundle import check_may_leave, export_bundle
 from recount_host.exports.errors import ExportRefused
 from recount_host.exports.judging import Case, Judges
 from recount_host.exports.layout import ACTS_FORM, RECORDS_FORM, chain_item, chain_items
@@ -42,8 +42,9 @@ from recount_host.exports.modes import read_in_another_mode
 from recount_host.exports.opened import open_bundle
 from recount_host.exports.report import Report
 from recount_host.exports.tar import tar_bytes
+from recount_host.law.drafts import runs_to_end
 from recount_host.ledger import Ledger
-from recount_host.rehearsal import Device, Sheet
+from recount_host.rehearsal import ANN, BOTH, TWELVE_SHEETS, Day, Device, Sheet
 from recount_protocol.fates import COUNTED
 from recount_protocol.records import decode_record
 
@@ -416,6 +417,28 @@ def test_no_plain_bundle_leaves_while_figures_are_closed(tmp_path: Path) -> None
     with pytest.raises(ExportRefused, match="precinct 101 may not be shown yet"):
         export(tmp_path, "early.tar", a_scanned_day())
     assert not (tmp_path / "early.tar").exists()
+
+
+def test_no_plain_bundle_leaves_while_a_second_person_still_counts_blind() -> None:
+    day = Day()
+    check_may_leave(day.facts())
+    day.enter("H", 12, ANN)
+    with pytest.raises(ExportRefused, match="precinct 101 may not be shown yet"):
+        check_may_leave(day.facts())
+
+
+def test_what_both_sides_sent_to_the_hand_count_leaves_once_that_agrees() -> None:
+    day = Day()
+    day.scan(TWELVE_SHEETS)
+    day.lock(H=12)
+    for ending in runs_to_end(day.state()):
+        day.act("run_ended", **{name: ending[name] for name in ("run", "device")})
+    day.act("hand_count_ordered", BOTH, reason="no scanner works any more")
+    with pytest.raises(ExportRefused, match="may not be shown yet"):
+        check_may_leave(day.facts())
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 12})
+    check_may_leave(day.facts())
 
 
 def test_the_verification_of_closed_figures_tells_none(tmp_path: Path) -> None:
