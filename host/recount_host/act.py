@@ -135,4 +135,7 @@ def _person(entry: Any) -> Person:
 def _word(value: Any) -> str:
     if type(value) is not str or len(value) > _MAX_WORD_LENGTH:
         raise ActError("a word is missing or too long")
+    if not value.isprintable():
+        # It stands on pages, forms and terminals: nothing in it may move, hide or turn what is there.
+        raise ActError("a word holds what does not print")
     return value

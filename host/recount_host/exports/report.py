@@ -43,10 +43,10 @@ class Report:
     """Device name -> number and SHA-256 of its last record; "acts" -> those of the last act."""
 
     def fails(self, where: str, what: str) -> None:
-        """Note a problem."""
+        """Note a problem, in words that print: a hostile bundle may have put anything into them."""
         self.count += 1
         if self.count <= MAX_PROBLEMS:
-            self.problems.append(Problem(where, what))
+            self.problems.append(Problem(_printable(where), _printable(what)))
 
     def did(self, what: str) -> None:
         """Count something that was checked."""
@@ -56,3 +56,10 @@ class Report:
     def sound(self) -> bool:
         """Return whether everything holds."""
         return self.count == 0
+
+
+def _printable(text: str) -> str:
+    """Return the text with what does not print written out by its number."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
+    )

@@ -25,9 +25,17 @@ from host.tests.exports.tampering import (
     tar_of,
     with_change,
 )
+from recount_host.act import Act, Person, act_hash, encode_act
 from recount_host.exports.errors import NoBundle
 from recount_host.exports.judged import NoCrop, decode_crop
-from recount_host.exports.layout import place_of, read_manifest, write_manifest
+from recount_host.exports.layout import (
+    ACTS_FORM,
+    chain_item,
+    chain_items,
+    place_of,
+    read_manifest,
+    write_manifest,
+)
 from recount_host.exports.opened import open_bundle
 
 
@@ -219,6 +227,24 @@ def test_a_file_that_grew_without_end_is_read_no_further_than_the_manifest_says(
     with (folder / "README.txt").open("ab") as file:
         file.truncate(10**12)
     assert [problem.where for problem in verified(folder).problems] == ["README.txt"]
+
+
+def test_a_name_that_would_clear_the_screen_is_written_out(folder: Path) -> None:
+    (folder / "crops" / "x\x1b[2J\neverything holds\u202e").touch()
+    (problem,) = verified(folder).problems
+    assert problem.where == r"crops/x\x1b[2J\neverything holds\u202e"
+
+
+@pytest.mark.parametrize("place", ["kind", "name"])
+def test_an_act_whose_words_would_clear_the_screen_is_none(place: str, tmp_path: Path) -> None:
+    words = {"kind": "count_entered", "name": "Ann Lee", place: "x\x1b[2J\neverything holds"}
+    acts = [data for data, _ in chain_items([sound_files()["acts.chain"]], ACTS_FORM)]
+    by = (Person(words["name"], "official", "D"),)
+    act = encode_act(Act(len(acts) + 1, act_hash(acts[-1]), words["kind"], "", by, {}))
+    path = tmp_path / "evil.tar"
+    path.write_bytes(with_change("acts.chain", lambda chain: chain + chain_item(act)))
+    (problem,) = verified(path).problems
+    assert (problem.where, problem.what) == ("acts.chain, behind act 21", "a word holds what does not print")
 
 
 def test_an_empty_folder_is_no_bundle(tmp_path: Path) -> None:
