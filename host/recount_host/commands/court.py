@@ -174,7 +174,8 @@ amend = _CourtCommand(
         option("--reason", "why, in a few words"),
     ),
     lambda args, _facts, court: {
-        "version": len(court.certified) + 1,
+        # The first version is no amendment of any: where none is certified the law says so.
+        "version": max(2, len(court.certified) + 1),
         "order": text(args.order, "which order of the court (--order)"),
         "reason": text(args.reason, "why (--reason)"),
     },

@@ -188,8 +188,10 @@ def _certified(court: Court, act: Act) -> Court:
 
 def _amendment_ordered(court: Court, act: Act) -> Court:
     due = len(court.certified) + 1
-    if not court.certified or act.body["version"] != due:
-        raise NotAllowed(f"only what is certified is amended, and the next version is {due}")
+    if not court.certified:
+        raise NotAllowed("G: only what is certified is amended: the court certifies first (court certify)")
+    if act.body["version"] != due:
+        raise NotAllowed(f"the next version is {due}")
     return replace(court, amendments=(*court.amendments, act))
 
 

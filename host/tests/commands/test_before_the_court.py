@@ -33,10 +33,13 @@ def hear(keyboard: Keyboard, side: str) -> str:
 
 def test_from_the_docket_to_the_certification_and_its_amendment(keyboard: Keyboard) -> None:
     assert "F: precinct 101 is not concluded" in keyboard.refused("court", "open", *CLERK_OF_COURT)
+    amend = ("court", "amend", "--order", "order of 4 January", "--reason", "a wrong digit")
+    assert "F: precinct 101 is not concluded" in keyboard.refused(*amend, *CLERK_OF_COURT)
     conclude(keyboard)
     assert "the clerk of the court enters this" in keyboard.refused("court", "open", *ANN)
     opened = keyboard.do("court", "open", *CLERK_OF_COURT)
     assert "with 1 questioned ballots: hear the parties on tag T-1" in opened
+    assert "G: only what is certified is amended" in keyboard.refused(*amend, *CLERK_OF_COURT)
     rule = ("court", "rule", "101", "T-1", "R", "--reason", "as argued")
     assert "D still has to" in keyboard.refused(*rule, *CLERK_OF_COURT)
     assert "still to be heard on tag T-1: R" in hear(keyboard, "D")
@@ -50,7 +53,6 @@ def test_from_the_docket_to_the_certification_and_its_amendment(keyboard: Keyboa
     result = ("court", "rule-result", "101", "R=+1", "--part", "accepted", "--reason", "a wrong digit")
     result = (*result, "--ruling", "order of 4 January")
     assert "that is final (G)" in keyboard.refused(*result, *CLERK_OF_COURT)
-    amend = ("court", "amend", "--order", "order of 4 January", "--reason", "a wrong digit")
     assert "version 2 is being made" in keyboard.do(*amend, *CLERK_OF_COURT)
     assert "is entered" in keyboard.do(*result, *CLERK_OF_COURT)
     shown = keyboard.ask("court", "show")
