@@ -12,6 +12,9 @@ from recount_host.law.errors import BadEntry, NotAllowed
 
 MAX_NAME_CHARACTERS = 80
 
+LOOK_ALIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
+"""Alphabets with letters that look the same: who writes a name in two of them makes a second person of one."""
+
 
 def parse_person(text: str) -> Person:
     """Return the person that "name, role, side" or "name, role" names. Raises BadEntry."""
@@ -24,6 +27,8 @@ def parse_person(text: str) -> Person:
         raise BadEntry(f"a name, role or side has at most {MAX_NAME_CHARACTERS} printable characters")
     if not letters_of(parts[0]):
         raise BadEntry(f'"{parts[0]}" is no name: it has no letter')
+    if len(_alphabets(parts[0])) > 1:
+        raise BadEntry(f'"{parts[0]}" mixes alphabets whose letters look alike: write it in one')
     return Person(parts[0], parts[1], parts[2] if len(parts) == 3 else "")
 
 
@@ -39,8 +44,14 @@ def same_person(one: Person, other: Person) -> bool:
 
 def letters_of(name: str) -> str:
     """Return the letters and digits of a name, without case and accents: what its spellings share."""
-    decomposed = unicodedata.normalize("NFKD", name.casefold())
-    return "".join(letter for letter in decomposed if letter.isalnum())
+    # Decomposed before and after: a bold capital becomes a plain one, which then loses its case.
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", name).casefold())
+    return "".join(letter for letter in plain if letter.isalnum())
+
+
+def _alphabets(name: str) -> frozenset[str]:
+    """Return which of the alphabets that look alike the name has letters of."""
+    return LOOK_ALIKE & {unicodedata.name(letter, "").split(" ")[0] for letter in letters_of(name)}
 
 
 def check_one_side_each(by: Sequence[Person], acts: Iterable[Act]) -> None:
