@@ -13,7 +13,7 @@ from recount_host.law.errors import BadEntry, NotAllowed
 MAX_NAME_CHARACTERS = 80
 
 LOOK_ALIKE = frozenset({"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"})
-"""Alphabets with letters that look the same: who writes a name in two of them makes a second person of one."""
+"""Alphabets with letters that look alike: a name in two of them makes a second person of one."""
 
 
 def parse_person(text: str) -> Person:

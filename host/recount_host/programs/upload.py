@@ -66,9 +66,11 @@ def _tiff_size(data: bytes) -> tuple[int, int]:
     """Return the size that the first directory tells, in tags 256 and 257."""
     order = "<" if data.startswith(b"II") else ">"
     (at,) = struct.unpack_from(f"{order}I", data, 4)
-    found = dict(_tiff_tags(data, at, order))
-    if 256 not in found or 257 not in found:
-        raise ValueError("no size")
+    sizes = [(tag, value) for tag, value in _tiff_tags(data, at, order) if tag in (256, 257)]
+    # A tag that stands twice: who decodes the picture might take the other one.
+    if sorted(tag for tag, _ in sizes) != [256, 257]:
+        raise ValueError("no size, or more than one")
+    found = dict(sizes)
     return found[256], found[257]
 
 
