@@ -75,7 +75,7 @@ class Court:
     @property
     def situation(self) -> tuple[str, str]:
         """Return where the court's part stands, and what to do next."""
-        if self.opened is None and self.not_concluded:
+        if self.not_concluded:
             return (
                 f"precinct {self.not_concluded[0]} is not concluded, and the docket opens after all are (F)",
                 f"conclude it first (show {self.not_concluded[0]} says how)",
@@ -147,7 +147,7 @@ def admit_court(facts: Facts, kind: str, by: Sequence[Person], body: Mapping[str
 
 
 def _check_all_concluded(court: Court) -> None:
-    if court.opened is None and court.not_concluded:
+    if court.not_concluded:
         why, instead = court.situation
         raise NotAllowed(f"F: {why}; {instead}")
 
