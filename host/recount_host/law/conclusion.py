@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recount_host.act import Act, Person
-from recount_host.law.persons import letters_of, same_person
+from recount_host.law.errors import NotAllowed
+from recount_host.law.persons import in_words, letters_of, same_person
 
 NO_FURTHER_QUESTION = "no_further_question"
 ANSWERS = (NO_FURTHER_QUESTION, "has_question")
@@ -43,6 +44,15 @@ class Answer:
 def is_official(person: Person) -> bool:
     """Return whether this is a recount official: of a side, and neither coordinator nor clerk."""
     return bool(person.side) and "official" in person.role.casefold()
+
+
+def check_official(person: Person) -> None:
+    """Raise NotAllowed unless this person is a recount official: nobody else counts ballots (D 1, D 2)."""
+    if not is_official(person):
+        raise NotAllowed(
+            f"ballots are counted by an official of a side, and {in_words(person)} is none; "
+            'write --by "name, role, side", for example "Ann Lee, official, D"'
+        )
 
 
 def joined(team: Sequence[Person], act: Act) -> tuple[Person, ...]:

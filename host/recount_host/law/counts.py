@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from recount_host.act import Person
+from recount_host.law.conclusion import check_official
 from recount_host.law.errors import NotAllowed
 from recount_host.law.persons import same_person
 
@@ -85,11 +86,7 @@ class CountBook:
 
     def entered(self, entry: Entry) -> "CountBook":
         """Return the book with one more count. Raises NotAllowed when this person may not enter it now."""
-        if not entry.person.side:
-            raise NotAllowed(
-                f"a count is entered by an official of a side: {entry.person.name} has none; "
-                'write --by "name, role, side"'
-            )
+        check_official(entry.person)
         earlier = self.of(entry.letter, entry.attempt)
         if self.standing(entry.letter, entry.attempt) is Standing.LOCKED:
             raise NotAllowed(f"{entry.letter} is locked: two persons have counted it and agree")

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from recount_host.act import Act
 from recount_host.law.acts import KINDS
-from recount_host.law.conclusion import joined
+from recount_host.law.conclusion import check_official, joined
 from recount_host.law.counts import STACK_AND_PILES, Entry
 from recount_host.law.custody import NUMBER_OF, SCANNED, unopened
 from recount_host.law.errors import LedgerContradiction, NotAllowed
@@ -267,6 +267,8 @@ def _figures_shown(state: PrecinctState, act: Act) -> PrecinctState:
 
 def _hand_count_entered(state: PrecinctState, act: Act) -> PrecinctState:
     reached = after(state.state, Event.COUNT_OUTCOMES)
+    for person in act.by:
+        check_official(person)
     pile, body = act.body["pile"], act.body
     for letter in state.numbers_to_count:
         raise NotAllowed(

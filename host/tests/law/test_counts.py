@@ -5,7 +5,8 @@ import pytest
 from recount_host.act import Person
 from recount_host.law.counts import CountBook, Entry, Standing, locked
 from recount_host.law.errors import NotAllowed
-from recount_host.rehearsal import ANN, BOB, CLERK, Day, a_reconciled_day, a_scanned_day
+from recount_host.law.persons import parse_person
+from recount_host.rehearsal import ANN, BOB, Day, a_reconciled_day, a_scanned_day
 
 CARL = Person("Carl Orr", "official", "D")
 
@@ -53,9 +54,12 @@ def test_two_persons_of_one_side_do_not_lock_a_number() -> None:
         a_book((12, ANN), (12, CARL))
 
 
-def test_a_person_without_a_side_does_not_count() -> None:
-    with pytest.raises(NotAllowed, match="an official of a side"):
-        a_book((12, CLERK))
+@pytest.mark.parametrize(
+    "person", ["June Day, clerk", "June Day, clerk, D", "Cora Day, coordinator, D", "Max, king, R"]
+)
+def test_d2_only_a_recount_official_counts(person: str) -> None:
+    with pytest.raises(NotAllowed, match=f"an official of a side, and {person} is none"):
+        a_book((12, parse_person(person)))
 
 
 def test_a_locked_number_is_not_entered_again() -> None:

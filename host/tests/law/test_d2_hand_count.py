@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from recount_host.act import Person
 from recount_host.law.contest import contest_of
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.hand_count import (
@@ -51,6 +52,15 @@ def test_d2_the_set_aside_and_not_accepted_ballots_are_hand_counted() -> None:
     assert finding is not None
     assert (finding.name, finding.holds) == ("I5", True)
     assert day.state().state is State.CHALLENGE_CALL
+
+
+def test_d2_coordinators_and_clerks_decide_no_ballot() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    body = {"pile": "set_aside", "pass": 1, "outcomes": {}, "standards": "2020"}
+    clerk = Person("June Day", "clerk", "R")
+    with pytest.raises(NotAllowed, match="an official of a side, and June Day, clerk, R is none"):
+        day.act("hand_count_entered", (ANN, clerk), **body)
 
 
 def test_d2_in_hand_count_all_ballots_are_counted() -> None:
