@@ -114,7 +114,7 @@ class Orders:
 
     @property
     def other_software(self) -> str:
-        """Why nothing more may be fed in the open run, in a sentence: it began with another program or setting."""
+        """Why nothing more may be fed in the open run, in a sentence: it began otherwise."""
         run = self._scribe.history.run
         if run is None or run.software == self._software:
             return ""
@@ -232,8 +232,7 @@ class Orders:
 
     def _link_fault(self, fields: Mapping[str, Any]) -> None:
         """Write down that somebody who is not the pinned host tried to be it, or to order something."""
-        fault = {"word": fields["word"], "detail": fields["detail"]}
-        self._scribe.write(self._scribe.of_device("fault", fault))
+        self._scribe.write(self._scribe.of_fault(fields["word"], fields["detail"]))
 
     def _close_run(self, fields: Mapping[str, Any]) -> None:
         if self._assigned is not None and self._assigned["run"] == fields["run"]:

@@ -40,9 +40,6 @@ AFTER_RESTART = frozenset({"restart", "path_not_clear", "taken_out"})
 """Reasons with which nobody can say whether the sheet is still inside or in the operator's hands."""
 
 FIRST_ROWS = 32
-MAX_DETAIL = 300
-"""So much is kept of what a part said when it failed."""
-
 BY_HAND = (SET_ASIDE, NOT_ACCEPTED)
 """The verdicts whose sheets a person lays in their tray where there is no diverter."""
 
@@ -347,7 +344,7 @@ class Passage:
             return
         dirt = self._glass.look(outcome.lines)
         if dirt is not None:
-            self.faults.append(("dirty_glass", dirt[:MAX_DETAIL]))
+            self.faults.append(("dirty_glass", dirt))
 
     @property
     def glass_is_dirty(self) -> bool:
@@ -355,7 +352,7 @@ class Passage:
         return self._glass.is_dirty
 
     def _reading_failed(self, sheet: Sheet, why: str) -> None:
-        self.faults.append(("reading_failed", why[:MAX_DETAIL]))
+        self.faults.append(("reading_failed", why))
         self._return_or_tray(sheet, ("reading_failed",))
 
     def _seen_before(self, pages: Sequence[Page]) -> bool:

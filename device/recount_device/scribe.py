@@ -12,6 +12,10 @@ TRAYS = (SET_ASIDE, NOT_ACCEPTED)
 """The bins whose sheets are looked for again by their place."""
 
 
+MAX_DETAIL = 300
+"""So much is kept of what a part or a library said when it failed."""
+
+
 class Outbox(Protocol):
     """Whoever sends the records on."""
 
@@ -64,6 +68,11 @@ class Scribe:
         """Return an entry that belongs to the run and batch that are open now, if any."""
         run, batch = self.history.run, self.batch
         return Entry(kind, run.run if run else "", batch.number if batch else 0, dict(body))
+
+    def of_fault(self, word: str, detail: str) -> Entry:
+        """Return an entry of a fault; of `detail`, whoever said it, what prints on one line."""
+        line = "".join(letter if letter.isprintable() else " " for letter in detail)
+        return self.of_device("fault", {"word": word, "detail": line[:MAX_DETAIL]})
 
     def of_run(self, run: str, kind: str, body: Mapping[str, Any], batch: int = 0) -> Entry:
         """Return an entry of a run, or of one of its batches."""

@@ -196,7 +196,7 @@ class Station:
 
     def _record_faults(self) -> None:
         for word, detail in self._passage.faults:
-            self._scribe.write(self._scribe.of_device("fault", {"word": word, "detail": detail}))
+            self._scribe.write(self._scribe.of_fault(word, detail))
         self._passage.faults.clear()
 
     # --- the feeder ---
@@ -343,10 +343,7 @@ class Station:
         batch.observe(counts)
         self._why_void = batch.why_not_close()
         if self._why_void:
-            detail = "; ".join(self._why_void)
-            self._scribe.write(
-                self._scribe.of_device("fault", {"word": "batch_not_closed", "detail": detail})
-            )
+            self._scribe.write(self._scribe.of_fault("batch_not_closed", "; ".join(self._why_void)))
         else:
             self._scribe.write(self._scribe.of_device("batch_closed", batch.closing_body(counts)))
         self._why_paused = ""

@@ -309,7 +309,8 @@ class BenchCamera:
         paper = self._machine.path
         assert paper is not None
         if "no_picture" in paper.mishaps[self._machine.times_fed[paper.name] - 1 :][:1]:
-            raise CameraFault("the camera gave no picture in time")
+            # A library's words: more than a line of them, and what no line has.
+            raise CameraFault("the camera gave no picture in time:\n\x1b[31mtimeout\n" + 2000 * "-")
         if "same_picture" in paper.mishaps[self._machine.times_fed[paper.name] - 1 :][:1]:
             return self._last
         self.seen.append(paper)

@@ -189,7 +189,11 @@ def test_a_camera_that_fails_gives_the_sheet_back(a_bench: MakeBench) -> None:
     bench = a_bench([Paper("1", mishaps=("no_picture", ""))])
     bench.scan()
     assert bench.records("sheet_returned")[0].body["reasons"] == ["camera_fault"]
-    assert bench.records("fault")[0].body["word"] == "camera_fault"
+    fault = bench.records("fault")[0].body
+    assert (fault["word"], fault["detail"][:50]) == (
+        "camera_fault",
+        "the camera gave no picture in time:  [31mtimeout -",
+    )
     assert piles(bench) == {"counted": ["1"]}
 
 
