@@ -42,6 +42,7 @@ from recount_host.errors import OperatorError
 from recount_host.law import DEFAULT_SECTION
 from recount_host.law.acts import check_stored
 from recount_host.law.errors import LedgerContradiction
+from recount_host.misfits import in_words
 from recount_host.signatures import signatures_in
 
 MAX_ORDER_BYTES = 200_000
@@ -142,7 +143,7 @@ def parse_order(text: str) -> Order:
     try:
         order = msgspec.toml.decode(text, type=Order)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError, RecursionError) as error:
-        raise OrderError(f"the order profile does not fit: {error}") from error
+        raise OrderError(f"the order profile does not fit: {in_words(error)}") from error
     _refuse_unprintable(order)
     _refuse_repeats("side", [side.key for side in order.sides])
     _refuse_repeats("precinct", [precinct.id for precinct in order.precincts])

@@ -28,6 +28,7 @@ import msgspec
 
 from recount_classifier.thresholds import THRESHOLD_NAMES
 from recount_host.errors import OperatorError
+from recount_host.misfits import in_words
 
 MAX_SPEC_BYTES = 1_000_000
 """A style takes a few hundred bytes; a county has a few hundred styles."""
@@ -85,9 +86,9 @@ def parse_spec(text: bytes) -> ProgramSpec:
     try:
         spec = msgspec.toml.decode(text, type=ProgramSpec)
     except msgspec.ValidationError as error:
-        raise SpecError(str(error)) from error
+        raise SpecError(in_words(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise SpecError(f"it is not TOML: {error}") from error
+        raise SpecError(f"it is not TOML: {in_words(error)}") from error
     _check(spec)
     return spec
 

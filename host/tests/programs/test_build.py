@@ -139,7 +139,7 @@ def test_a_page_that_is_not_there_is_one_line(bench: Bench, name: str, sentence:
         ("D = [[638", "Z = [[638", "a target for Z, which is no option"),
         ("D = [[638, 456, 26, 18]], ", "", "no target for option D"),
         ("vote_for = 1", "vote_for = 4", "only 3 options are printed"),
-        ("vote_for = 1", 'vote_for = "one"', "$.vote_for"),
+        ("vote_for = 1", 'vote_for = "one"', "vote_for: a whole number"),
         ('key = "R"', 'key = "D"', "option D is given twice"),
         ('name = "Cora Whitlock"', "", "option D has no name"),
         ("dpi = 200", "dpi = 200\nink = 3", "ink"),
