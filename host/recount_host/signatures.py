@@ -159,10 +159,14 @@ def add_signature(path: Path, signed: Signed, name: str, key: Ed25519PrivateKey)
     made = Signature(name, key.public_key().public_bytes_raw().hex(), key.sign(signed.message(name)).hex())
     if any(made.public_key == known.public_key for known in earlier):
         raise SignatureError(f"this key has signed {path} already")
+    beside = signatures_path(path)
+    unfinished = beside.with_name(f"{beside.name}.new")
     try:
-        signatures_path(path).write_text(_written((*earlier, made)), encoding="utf-8")
+        # Whole or as it was: a full disk must not take the signatures of others.
+        unfinished.write_text(_written((*earlier, made)), encoding="utf-8")
+        unfinished.replace(beside)
     except OSError as error:
-        raise SignatureError(f"{signatures_path(path)} cannot be written: {error.strerror}") from error
+        raise SignatureError(f"{beside} cannot be written: {error.strerror}") from error
     return made
 
 

@@ -115,6 +115,23 @@ def test_one_signature_is_not_made_two_by_another_name(
     assert "under another name" in capsys.readouterr().err
 
 
+def test_a_full_disk_takes_no_signature_that_was_there(
+    order: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sign(order) == 0
+
+    def fails(path: Path, *_: object, **__: object) -> int:
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", fails)
+        assert sign(order, "June Day, judge", "judge.key") == 2
+    assert "No space left" in capsys.readouterr().err
+    assert set_order(order) == 0
+    assert "signed by Cleo May, clerk" in capsys.readouterr().out
+
+
 def test_what_cannot_sign_is_refused_in_one_line(order: Path, capsys: pytest.CaptureFixture[str]) -> None:
     order.with_name("wrong.key").write_text("no key", encoding="utf-8")
     assert sign(order, key="wrong.key") == 2
