@@ -23,7 +23,7 @@ ON_THE_BOARD = $(wildcard device/firmware/*.py) firmware_tests/rigs/paper_path.p
 
 .PHONY: help
 help:  ## what can be made
-	@grep -hE '^[a-z0-9-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*  ## /make \1\t/' | expand -t 22
+	@grep -hE '^[a-z0-9-]+:.*  ## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*  ## /make \1\t/' | expand -t 25
 
 .PHONY: demo
 demo: $(ENVIRONMENT)  ## recount one precinct on two virtual devices and show it live (ONCE=1: end by itself)
