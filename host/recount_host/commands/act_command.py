@@ -97,5 +97,17 @@ def text(given: str, what: str) -> str:
 
 
 def device_of(state: PrecinctState, name_or_id: str) -> str:
-    """Return the id of the device with this name or id. Raises BadEntry that names the devices known."""
-    return device_named(state.names, name_or_id)
+    """Return the id of the device with this name or id.
+
+    Raises BadEntry that names the devices known, or those of this precinct that bear the name: a device that
+    was revoked and its successor may both have scanned here.
+    """
+    device = device_named(state.names, name_or_id)
+    here = {batch.device for batch in state.batches} | {device}
+    alike = sorted(one for one in here if state.names.get(one) == name_or_id)
+    if len(alike) > 1:
+        raise BadEntry(
+            f'{len(alike)} devices of this precinct are called "{name_or_id}": name it by its id, '
+            f"{' or '.join(alike)}"
+        )
+    return device

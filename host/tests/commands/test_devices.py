@@ -2,12 +2,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from host.tests.links.table import a_device
 from recount_host.cli import main
+from recount_host.commands.act_command import device_of
+from recount_host.law.errors import BadEntry
 from recount_host.ledger.ledger import open_ledger
 from recount_host.rehearsal import order_text
 from recount_protocol.key_words import key_words
@@ -110,3 +113,12 @@ def test_the_words_of_the_host_are_told_beside_those_of_the_devices(keyboard: Ke
     out = keyboard.capsys.readouterr().out
     assert "has no key yet" in out
     assert f"alpha ({ALPHA.device}), waits to be enrolled: {' '.join(WORDS)}" in out
+
+
+def test_a_name_that_two_devices_of_a_precinct_bear_is_asked_back() -> None:
+    state: Any = SimpleNamespace(
+        names={"a1": "alpha", "b2": "alpha", "c3": "beta"}, batches=(SimpleNamespace(device="a1"),)
+    )
+    with pytest.raises(BadEntry, match="2 devices of this precinct are called"):
+        device_of(state, "alpha")
+    assert [device_of(state, word) for word in ("a1", "b2", "beta")] == ["a1", "b2", "c3"]

@@ -50,6 +50,14 @@ def bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Bench:
     return Bench(tmp_path, capsys)
 
 
+def test_a_pdf_whose_drawing_breaks_off_is_one_line(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    # As when the process that draws it has no more memory, or no more time, of what it was given.
+    monkeypatch.setattr("recount_host.programs.pdf_page.sys.executable", "false")
+    pypdfium2.PdfDocument.new().save(str(bench.folder / "ballots.pdf"))
+    bench.change("blank-101-front.png", "ballots.pdf")
+    assert "is a PDF that takes too much memory or time to draw, or is damaged" in bench.refusal()
+
+
 def test_a_spec_becomes_one_file_with_one_hash(bench: Bench) -> None:
     code, out, err = bench.build()
     assert (code, err) == (0, "")
