@@ -10,8 +10,8 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from firmware_tests.races import (
     VENDORS,
     Blank,
     Made,
+    NotProgrammable,
     RaceError,
     blank_of,
     make_race,
@@ -91,35 +92,52 @@ def run_decks(blanks: Sequence[Blank], names: Sequence[str], folder: Path) -> li
             day.open_host()
             for name in DEVICES:
                 day.add_table(name, [], duplex=False)
-            failed += run_all(day, (made.result() for made in as_completed(making)), len(group))
+            failed += run_all(day, programmed(as_completed(making)))
     return failed
 
 
-def run_all(day: Day, made: Iterator[Made], number: int) -> list[str]:
-    """Run so many decks on the day's devices, as they come; return the names of those that did not pass."""
+def programmed(making: Iterable[Future[Made]]) -> Iterator[Made]:
+    """Yield what was made; tell of what could not be programmed."""
+    for one in making:
+        try:
+            yield one.result()
+        except NotProgrammable as refusal:
+            print(refusal, flush=True)
+
+
+def run_all(day: Day, made: Iterator[Made]) -> list[str]:
+    """Run these decks on the day's devices, as they come; return the names of those that did not pass."""
     at_work: dict[str, tuple[Made, float]] = {}
     failed: list[str] = []
-    waiting = number
-    while waiting or at_work:
+    is_over = False
+    while at_work or not is_over:
         for name in day.tables:
-            if name not in at_work and waiting:
-                one, waiting = next(made), waiting - 1
-                day.begin_test(name, one.deck, one.program)
-                at_work[name] = (one, time.monotonic())
-            elif name in at_work:
+            if name in at_work:
                 one, begun = at_work[name]
-                told = day.compared_so_far(name)
-                if told is None and time.monotonic() - begun > PATIENCE_S:
-                    raise DayError(
-                        f"{one.name}: not through after {PATIENCE_S:.0f} s: {day.tables[name].panel()}"
-                    )
-                if told is not None:
-                    tell(one, told, time.monotonic() - begun)
-                    failed += [] if told["passed"] else [one.name]
-                    day.end_test(name)
-                    del at_work[name]
+                told = passed_or_not(day, name, one, begun)
+                if told is None:
+                    continue
+                failed += [] if told else [one.name]
+                del at_work[name]
+            following = None if is_over else next(made, None)
+            is_over = following is None
+            if following is not None:
+                day.begin_test(name, following.deck, following.program)
+                at_work[name] = (following, time.monotonic())
         time.sleep(FOLD_S)
     return failed
+
+
+def passed_or_not(day: Day, name: str, made: Made, begun: float) -> bool | None:
+    """Return whether a device's deck passed, its test ended; None while it is not through."""
+    told, seconds = day.compared_so_far(name), time.monotonic() - begun
+    if told is None:
+        if seconds > PATIENCE_S:
+            raise DayError(f"{made.name}: not through after {PATIENCE_S:.0f} s: {day.tables[name].panel()}")
+        return None
+    tell(made, told, seconds)
+    day.end_test(name)
+    return bool(told["passed"])
 
 
 def tell(made: Made, told: Mapping[str, Any], seconds: float) -> None:

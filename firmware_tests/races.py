@@ -83,6 +83,10 @@ class RaceError(Exception):
     """A blank bears something else than people know of it, or a command refused what it must take."""
 
 
+class NotProgrammable(RaceError):
+    """The builder refuses to make a program of a contest: its ballots are counted by hand."""
+
+
 def lies_at(spot: Rect, place: Sequence[float]) -> bool:
     """Return whether a spot's middle is that of a place, within two pixels."""
     left, top, width, height = place
@@ -152,7 +156,9 @@ def make_race(race: Race, folder: Path, foreign: Path | None = None) -> Made:
     said = Said(KEY, race.known.title or race.name, race.known.vote_for, tuple(names))
     drafted = parse_spec(draft([placed], said, race.dpi).encode("utf-8"))
     spec.write_text(spec_text(_with_sides(drafted)), encoding="utf-8")
-    _does("program", "build", str(spec), "-o", str(program))
+    code, _, err = run_host(("program", "build", str(spec), "-o", str(program)))
+    if code != 0:
+        raise NotProgrammable(f"{race.name} could not be programmed: {err.strip()}")
     for person in (ANN, BOB):
         key = str(folder / f"{person.partition(' ')[0]}.key")
         _does("program", "sign", str(program), "--key", key, "--name", person)

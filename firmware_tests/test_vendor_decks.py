@@ -28,7 +28,7 @@ def test_a_deck_for_a_blank_of_each_vendor_passes_on_the_whole_device(
     with Day(tmp_path / "day", order_of_race(1), tmp_path / "none") as day:
         day.open_host()
         day.add_table("alpha", [], duplex=False)
-        assert run_all(day, iter(made), len(made)) == []
+        assert run_all(day, iter(made)) == []
 
 
 def test_a_name_that_is_no_blanks_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,8 +128,14 @@ def _every_option(style: str, printed: Sequence[str], votes: int, extra: int) ->
             kind = KINDS[turn % len(KINDS)]
             yield Plan(
                 style, f"{' + '.join(keys)}: {KIND_WORDS[kind]}", COUNTED, dict.fromkeys(keys, kind), keys,
-                tool=PENS[n % len(PENS)], turned=n % 3 == 2,
+                tool=_pen(kind, n), turned=n % 3 == 2,
             )  # fmt: skip
+
+
+def _pen(kind: str, number: int) -> str:
+    """Return the pen of a sheet: each in turn, but thin strokes of red are too pale to be beyond question."""
+    pen = PENS[number % len(PENS)]
+    return "black_pen" if kind == "neat_x" and pen == "red_pen" else pen
 
 
 def _numbers_of_marks(style: str, printed: Sequence[str], votes: int) -> Iterator[Plan]:
