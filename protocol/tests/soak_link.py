@@ -269,12 +269,18 @@ def over_a_pty(records: int, rate: float, seed: int) -> Figures:
     return figures
 
 
+LEAST_SHARE = 0.001
+"""Of the whole soak: two records of its smallest part."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all parts and print their figures; 1 where a record was lost, doubled or out of order."""
     parser = argparse.ArgumentParser(prog="make soak-link", description=__doc__)
     parser.add_argument("--share", type=float, default=1.0, help="only so much of it")
     parser.add_argument("--seed", type=int, default=802)
     args = parser.parse_args(arguments)
+    if not LEAST_SHARE <= args.share <= 100:
+        parser.error(f"--share must be from {LEAST_SHARE} to 100: with less a part has no record to lose")
     try:
         print(in_memory(round(1_000_000 * args.share), args.seed).line(), flush=True)
         print(over_a_pty(round(50_000 * args.share), 1e-4, args.seed).line(), flush=True)

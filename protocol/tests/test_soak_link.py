@@ -2,7 +2,16 @@
 
 import pytest
 
-from protocol.tests.soak_link import QUEUE, Figures, Receiver, SoakFailed, in_memory, over_a_pty, payload_of
+from protocol.tests.soak_link import (
+    QUEUE,
+    Figures,
+    Receiver,
+    SoakFailed,
+    in_memory,
+    main,
+    over_a_pty,
+    payload_of,
+)
 
 
 def test_records_arrive_once_and_in_order_over_a_wire_that_does_everything() -> None:
@@ -27,3 +36,10 @@ def test_the_soak_would_notice(payload: bytes, why: str) -> None:
     receiver = Receiver(Figures("test"), last=1)
     with pytest.raises(SoakFailed, match=why):
         receiver.take(payload)
+
+
+@pytest.mark.parametrize("share", ["0", "-1", "0.0001", "nan"])
+def test_a_soak_of_no_records_is_refused(share: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--share", share])
+    assert "--share must be from 0.001 to 100" in capsys.readouterr().err

@@ -321,6 +321,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the result as a page")
     given = parser.parse_args(arguments)
+    if min(given.positions, given.processes, given.marks) < 1:
+        parser.error("--positions, --processes and --marks must be at least 1")
     share = -(-given.positions // given.processes)
     tasks = [Task(given.seed, n, share, given.marks, Thresholds()) for n in range(given.processes)]
     findings, started, told = Findings(), time.monotonic(), 0.0

@@ -35,6 +35,8 @@ def main() -> int:
     parser.add_argument("--part", type=_part, default=(1, 1), help="1/4: the first quarter of the rows")
     arguments = parser.parse_args()
     pages: int = arguments.pages
+    if pages < 1:
+        parser.error("--pages must be at least 1")
     part, parts = arguments.part
     numbers = range(part - 1, len(TABLE), parts)
     faults = 0
