@@ -14,7 +14,7 @@ from recount_host.law.errors import LedgerContradiction
 from recount_host.law.precinct import PrecinctState
 from recount_host.law.statement_lines import CountLine, Line, PileLine, RunLine, Signer, SourceLine, Statement
 from recount_host.order import order_hash, order_text_of
-from recount_host.rehearsal import ANN, BOTH, PROGRAM, TWELVE_SHEETS, Day, a_scanned_day
+from recount_host.rehearsal import ANN, BOB, BOTH, PROGRAM, TWELVE_SHEETS, Day, Sheet, a_scanned_day
 
 PEOPLE, SCANNERS = "counted by people", "reported by the scanners"
 TEAM = "Ann Lee, official, D and Bob Ray, official, R"
@@ -294,3 +294,90 @@ def test_i7_a_vote_for_an_option_that_no_line_has_is_never_lost(
     monkeypatch.setattr(statement_module, "result_of", with_a_stray_vote)
     with pytest.raises(LedgerContradiction, match="I7 fails"):
         written(day)
+
+
+def test_where_a_scanner_counted_no_sheet_the_counted_pile_is_0() -> None:
+    day = a_scanned_day([Sheet("set_aside", (), ("overvote",))])
+    day.lock(H=1, c=0, s=1, x=0)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0)
+    day.hand_count({"overvote": 1})
+    assert [line.value for line in written(day).ballots] == [1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1]
+
+
+def test_who_withdrew_a_statement_and_which_ballot_it_is_about_stand_on_the_statement() -> None:
+    day = a_rerun_day()
+    day.segregate("T-1", counted_as="D")
+    day.segregate("T-2", pile="counted", counted_as="R")
+    for tag, text in (("T-1", "a slash"), ("T-2", "another ink")):
+        day.act("challenge_stated", (ANN,), tag=tag, ground="mark", text=text)
+    first, second = day.acts[-2], day.acts[-1]
+    day.act("challenge_withdrawn", (ANN,), statement=second.n, reason="a slip")
+    said = written(day)
+    assert [(line.tag, line.pile, line.counted_as, line.in_totals) for line in said.challenged] == [
+        ("T-1", "set_aside", "D", False),
+        ("T-2", "counted", "R", True),
+    ]
+    mark = "for whom the ballot is marked"
+    assert said.challenged[0].statements == (
+        f"statement {first.n} by Ann Lee, official, D, {first.utc}, {mark}: a slash",
+    )
+    stated = f"statement {second.n} by Ann Lee, official, D, {second.utc}, {mark}: another ink"
+    assert said.challenged[1].statements == (f"{stated} (withdrawn {day.acts[-1].utc}: a slip)",)
+
+
+def test_a_precinct_that_is_all_hand_counted_has_no_questioned_ballot_in_its_totals() -> None:
+    day = a_scanned_day()
+    day.segregate(pile="counted", counted_as="D")
+    for _ in range(2):
+        day.lock(H=13, c=9, s=2, x=1)
+        day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=1)
+    day.count_pile("all_scanned", {"D": 11, "challenged": 1})
+    assert [(line.pile, line.in_totals) for line in written(day).challenged] == [("all_scanned", False)]
+
+
+def test_counts_that_differ_and_one_that_was_never_answered_stand_there_as_they_were_entered() -> None:
+    day = a_scanned_day()
+    for value, person in ((13, ANN), (12, BOB), (12, BOB), (12, ANN)):
+        day.enter("H", value, person)
+    day.lock(c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.enter("p", 5, ANN)
+    day.enter("p", 0, BOB)
+    day.lock(p=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    lines = [(line.letter, line.attempt, line.first, line.second) for line in written(day).counts]
+    assert lines == [
+        ("H", 1, 13, 12),
+        ("H", 1, 12, 12),
+        ("c", 1, 9, 9),
+        ("s", 1, 2, 2),
+        ("x", 1, 1, 1),
+        ("p", 1, 0, 0),
+        ("p", 2, 5, 0),
+        ("p", 2, 0, 0),
+        ("o", 1, 0, 0),
+    ]
+
+
+def test_a_device_that_opened_its_run_and_fed_nothing_is_named_with_its_software() -> None:
+    day = Day()
+    day.assign("alpha")
+    day.scan(TWELVE_SHEETS, "beta")
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    assert [
+        (run.name, run.software, run.firmware, run.batches, run.last_record) for run in written(day).runs
+    ] == [
+        ("alpha", "1.0", "1.0", 0, 1),
+        ("beta", "1.0", "1.0", 1, len(day.device("beta").records)),
+    ]
