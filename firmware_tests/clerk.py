@@ -5,6 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page
 
 from firmware_tests.races import Known, Place
+from recount_host.act import Person
 
 LONGEST_MS = 60_000
 CLOSE_PX = 2.0
@@ -69,6 +70,13 @@ class Clerk:
             list(place),
         )
         return x, y
+
+    def signs_in(self, person: Person, pass_phrase: str) -> None:
+        """Let a person sign in on the page that is open."""
+        self.writes("#name", person.name)
+        self.writes("#pass-phrase", pass_phrase)
+        self.presses("Sign in")
+        self.page.wait_for_selector(f"b:has-text('{person.name}')")
 
     # What the pages of the workshop show
 

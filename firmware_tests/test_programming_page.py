@@ -14,13 +14,16 @@ from firmware_tests.races import OWN, Blank, Known, blank_of
 from host.tests.web.site import Site
 from recount_classifier.program import Program
 from recount_host.links.tcp_link import listen
+from recount_host.people import People
 from recount_host.programs.drafting import WRITE_IN
+from recount_host.rehearsal import ANN, BOB
 from recount_host.rehearsal import Day as RehearsedDay
 from recount_host.web.server import PageServer
 
 pytestmark = pytest.mark.timeout(240)
 
 MOST_INTERACTIONS = 40
+PASS_PHRASE = "three plain words"
 MOST_FALSE = 2
 """Targets a page that are none."""
 COUNCIL = "Town Council"
@@ -43,7 +46,7 @@ def clerk(browser: Browser) -> Iterator[Clerk]:
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     clerk = Clerk(page)
     yield clerk
-    page.close()
+    page.context.close()
     assert clerk.complaints == []
 
 
@@ -53,6 +56,8 @@ class Workshop:
     def __init__(self, folder: Path) -> None:
         self.site = Site(folder)
         self.site.fill(RehearsedDay(program=False))
+        for person in (ANN, BOB):
+            self.site.sign_in.people.add(person, PASS_PHRASE)
         bound = listen("127.0.0.1", 0, purpose="page", beyond_this_machine=False)
         self.address = f"http://127.0.0.1:{bound.getsockname()[1]}/programs"
         self._server = PageServer(self.site.app, bound)
@@ -81,7 +86,7 @@ def test_a_vendors_blank_becomes_a_program_with_every_target_in_its_place(
     clerk: Clerk, workshop: Workshop, shared_folder: Path, vendor: str, number: int
 ) -> None:
     blank = blank_of(vendor, shared_folder / "ballots")
-    clerk.page.goto(workshop.address)
+    sign_in(clerk, workshop.address)
     clerk.brings_blank(blank.files)
     clerk.presses("Find the targets")
     clerk.page.wait_for_selector("svg.sheet")
@@ -101,7 +106,7 @@ def test_a_vendors_blank_becomes_a_program_with_every_target_in_its_place(
 
 def test_one_program_of_two_ballot_styles_is_made_in_the_browser(clerk: Clerk, workshop: Workshop) -> None:
     first, second = (fronts_of(blank_of(style, FAIRVIEW)) for style in OWN)
-    clerk.page.goto(workshop.address)
+    sign_in(clerk, workshop.address)
     clerk.brings_blank(first.files)
     clerk.presses("Find the targets")
     clerk.clicks(clerk.page.locator("summary", has_text="Add the blank of another"), "another style")
@@ -119,6 +124,14 @@ def test_one_program_of_two_ballot_styles_is_made_in_the_browser(clerk: Clerk, w
     clerk.presses("Make the program and show its proof")
     clerk.page.wait_for_selector(".proof")
     assert placed_as(workshop.program_at(clerk.page.url), known)
+
+
+def sign_in(clerk: Clerk, address: str) -> None:
+    """Open the workshop's page, which asks who is there, and let one person of each side sign in."""
+    clerk.page.goto(address)
+    for person in (ANN, BOB):
+        clerk.signs_in(person, PASS_PHRASE)
+    clerk.page.wait_for_selector("#front")
 
 
 def fronts_of(blank: Blank) -> Blank:
@@ -184,6 +197,8 @@ def test_a_clerk_gets_from_a_blank_ballot_to_an_armed_device_in_few_steps(
         day.open_host()
         day.add_table("alpha", [], duplex=False)
         day.enrol("alpha")
+        for person in (ANN, BOB):
+            People(tmp_path / "host").add(person, PASS_PHRASE)
         clerk.page.goto(day.page)
         make_program(clerk)
         arm(clerk, day, tmp_path)
@@ -197,6 +212,8 @@ def make_program(clerk: Clerk) -> None:
     """From the blank to the signed program in the ledger."""
     page = clerk.page
     clerk.clicks(page.get_by_role("link", name="Make and test a contest program"), "make a program")
+    for person in (ANN, BOB):
+        clerk.signs_in(person, PASS_PHRASE)
     clerk.chooses_file("#front", FAIRVIEW / "blank-101-front.png")
     clerk.chooses_file("#back", FAIRVIEW / "blank-101-back.png")
     clerk.presses("Find the targets")
@@ -220,10 +237,9 @@ def make_program(clerk: Clerk) -> None:
     clerk.chooses("[name=t6-what]", "write_in")
     clerk.presses("Make the program and show its proof")
     page.wait_for_selector(".proof")
-    for side, name in (("D", "Ann Lee"), ("R", "Bob Ray")):
-        clerk.writes(f"#name-{side}", name)
-        clerk.clicks(page.locator(f".card:has(#name-{side}) button"), f"{name} signs")
-        page.wait_for_selector(f"text=Signed by {name}")
+    for person in (ANN, BOB):
+        clerk.clicks(page.locator(f".card:has-text('({person.side})') button"), f"{person.name} signs")
+        page.wait_for_selector(f"text=Signed by {person.name}")
     clerk.presses("Take the program into the ledger")
 
 

@@ -31,6 +31,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("serve", "serve", "collect from devices and show where every precinct stands"),
     Command("order sign", "commands.signing:order", "sign an order profile with a key of one's own"),
     Command("order set", "commands.order_set", "let the ledger work under an order of the court"),
+    Command("person add", "commands.person:add", "let a person sign in at the host's pages"),
+    Command("person list", "commands.person:list_", "list who may sign in at the host's pages"),
     Command("program draft", "commands.program_draft", "find targets on blanks and draft a contest's spec"),
     Command("program import", "commands.program_import", "draft a spec from a NIST definition or a CSV"),
     Command("program build", "programs.build", "build a contest program from blank ballots"),

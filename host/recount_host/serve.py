@@ -28,11 +28,13 @@ from recount_host.links.live import DeviceLive, LiveBoard
 from recount_host.links.serial_link import SerialLink
 from recount_host.links.session import DeviceSession
 from recount_host.links.tcp_link import TcpLinks, listen
+from recount_host.people import People
 from recount_host.programs.workbench import Workbench
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
 from recount_host.web.server import PageServer
 from recount_host.web.shop import Workshop
+from recount_host.web.sign_in import SignIn
 
 DEFAULT_LISTEN = "tcp://127.0.0.1:7411"
 DEFAULT_WEB = "127.0.0.1:7480"
@@ -86,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
 
         links: list[TcpLinks | SerialLink] = [TcpLinks(devices, collector, board, new_session)]
         links += [SerialLink(port, collector, board, new_session) for port in args.serial]
-        workshop = Workshop(Desk(ledger), Workbench(args.data))
+        workshop = Workshop(Desk(ledger), Workbench(args.data), SignIn(People(args.data)))
         page = PageServer(make_app(facts, board, identity.words, workshop), web)
         for part in (collector, *links, page):
             part.start()

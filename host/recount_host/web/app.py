@@ -29,6 +29,7 @@ from recount_host.web.posted import FormRefused
 from recount_host.web.programming import Programming
 from recount_host.web.proving import Proving
 from recount_host.web.shop import Shop, Workshop
+from recount_host.web.sign_in_page import SignInPage
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -75,7 +76,7 @@ def make_app(
     ]
     if workshop is not None:
         shop = Shop(workshop, site.render)
-        routes += [*Programming(shop).routes, *Proving(shop).routes]
+        routes += [*SignInPage(shop).routes, *Programming(shop).routes, *Proving(shop).routes]
     check_every_route(routes)
     return Starlette(
         routes=routes,

@@ -18,14 +18,14 @@ from recount_host.commands.program_add import add_program
 from recount_host.errors import OperatorError
 from recount_host.law.contest import contests_of
 from recount_host.law.errors import BadEntry
-from recount_host.law.persons import parse_person
+from recount_host.law.persons import in_words, parse_person
 from recount_host.programs.drawing import encode_png
 from recount_host.programs.proof import print_proof, proof_pictures
 from recount_host.programs.workbench import WorkbenchError, Workpiece
 from recount_host.signatures import Signature
 from recount_host.web.access import Access, open_to
 from recount_host.web.placing import PlacesForm, first_form, form_again, read_places
-from recount_host.web.shop import NEVER_STORED, Shop, go, pdf, routes_of, signers
+from recount_host.web.shop import NEVER_STORED, Shop, go, pdf
 
 
 class Programming:
@@ -55,7 +55,7 @@ class Programming:
             "/{piece}/sign": self.sign,
             "/{piece}/add": self.add,
         }
-        return routes_of(shown, sent)
+        return self._shop.routes_of(shown, sent)
 
     # 1. The blank ballot, and the contest on it
 
@@ -246,13 +246,11 @@ class Programming:
 
         def work() -> Response:
             try:
-                side, name = posted.text("side"), posted.text("name")
-                if side not in self._shop.order.side_keys:
-                    raise BadEntry("say for which side you sign")
-                if not name:
-                    raise BadEntry("write the name of the person who signs")
-                person = parse_person(f"{name}, official, {side}")
-                piece.sign(f"{person.name}, {person.role}, {person.side}", side, posted.text("program"))
+                side = posted.text("side")
+                person = next((one for one in self._shop.both if one.side == side), None)
+                if person is None:
+                    raise BadEntry("nobody of this side is signed in: sign in first")
+                piece.sign(in_words(person), side, posted.text("program"))
             except OperatorError as error:
                 return self._proof(piece, str(error))
             return go(f"/programs/{piece.id}/proof#sign")
@@ -269,7 +267,7 @@ class Programming:
             try:
                 data, program = piece.program()
                 signatures = piece.signatures()
-                by = signers(signatures, self._shop.order)
+                by = self._shop.persons
                 add_program(self._shop.desk, data, program, signatures, by)
             except OperatorError as error:
                 return self._proof(piece, str(error))

@@ -23,12 +23,11 @@ from recount_host.law.contest import contests_of
 from recount_host.law.errors import BadEntry
 from recount_host.law.live import open_test, why_not_live
 from recount_host.law.logic_accuracy import Comparison, compare
-from recount_host.law.persons import parse_person
 from recount_host.law.precinct import Facts
 from recount_host.programs.workbench import SPEC, WorkbenchError, Workpiece
 from recount_host.web.access import Access, open_to
 from recount_host.web.posted import Posted
-from recount_host.web.shop import Shop, go, pdf, routes_of, signers
+from recount_host.web.shop import Shop, go, pdf
 
 DECK_PAPERS = ("overlays.pdf", "marking-guide.pdf", "expected.pdf")
 PAPERS = "papers"
@@ -97,7 +96,7 @@ class Proving:
             "/{piece}/certify": self.certify,
             "/{piece}/zero": self.zero,
         }
-        return routes_of(shown, sent)
+        return self._shop.routes_of(shown, sent)
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     def devices(self, request: Request) -> Response:
@@ -114,11 +113,10 @@ class Proving:
         rows = [_tested(facts, piece, device, program) for device in facts.names]
         waiting = any(row.is_waiting for row in rows)
         rows.sort(key=lambda row: row.name)
-        by = signers(piece.signatures(), self._shop.order)
         return self._shop.page(
             "program_devices.html", "Test each device with the deck", wrong, piece=piece, program=program,
-            deck=None if deck is None else deck[1], rows=rows, papers=DECK_PAPERS, by=by,
-            refresh=waiting,
+            deck=None if deck is None else deck[1], rows=rows, papers=DECK_PAPERS,
+            by=self._shop.both, refresh=waiting,
         )  # fmt: skip
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
@@ -203,12 +201,7 @@ class Proving:
                 device = posted.text("device")
                 if device not in self._shop.desk.facts().names:
                     raise BadEntry("this device is not enrolled: both sides enrol it first (device enrol)")
-                by = tuple(
-                    parse_person(f"{posted.text(f'by-{key}')}, official, {key}")
-                    for key in self._shop.order.side_keys
-                    if posted.text(f"by-{key}")
-                )
-                act(piece, device, by)
+                act(piece, device, self._shop.both)
             except OperatorError as error:
                 return self._devices(piece, str(error))
             return go(f"/programs/{piece.id}/devices")

@@ -13,15 +13,18 @@ import numpy as np
 from starlette.types import Message
 
 from host.tests.enrolling import enrol
+from recount_host.act import Person
 from recount_host.commands.desk import Desk
 from recount_host.ledger import Ledger
 from recount_host.links.live import LiveBoard
 from recount_host.links.session import Condition
+from recount_host.people import People
 from recount_host.programs.workbench import Workbench
 from recount_host.rehearsal import Day, Device
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
 from recount_host.web.shop import Workshop
+from recount_host.web.sign_in import COOKIE, SignIn
 
 
 def picture(text: str) -> bytes:
@@ -56,7 +59,9 @@ class Site:
         self._filled = 0
         self.board = LiveBoard()
         self.bench = Workbench(folder)
-        workshop = Workshop(Desk(self.ledger), self.bench)
+        self.sign_in = SignIn(People(folder))
+        self.cookie = ""
+        workshop = Workshop(Desk(self.ledger), self.bench, self.sign_in)
         self.app = make_app(FactsReader(self.ledger), self.board, workshop=workshop)
 
     def fill(self, day: Day) -> "Site":
@@ -71,6 +76,12 @@ class Site:
                 self.ledger.add_crop(device.id, n, png)
         return self
 
+    def signed_in(self, *persons: Person) -> "Site":
+        """Let these persons have signed in at the browser that asks."""
+        for person in persons:
+            self.cookie = self.sign_in.begin(self.cookie, person)
+        return self
+
     def show_live(self, device: Device, state: str, note: str = "", *, connected: bool = True) -> None:
         """Let a device appear on the live board."""
         condition = Condition(device.id, device.name, connected, welcomed=True, state=state, note=note)
@@ -79,6 +90,8 @@ class Site:
     def ask(self, path: str, *, method: str = "GET", body: bytes = b"", **headers: str) -> "Answer":
         """Return what the pages answer; a header's name is written with _ for -."""
         sent = {"host": "127.0.0.1:7480", **{name.replace("_", "-"): text for name, text in headers.items()}}
+        if self.cookie:
+            sent["cookie"] = f"{COOKIE}={self.cookie}"
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
