@@ -6,7 +6,7 @@ from typing import Any
 import msgpack
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocol.tests.strategies import packed, records
@@ -49,6 +49,7 @@ def test_what_is_encoded_is_decoded(record: Record):
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
+@settings(max_examples=10)  # of each kind: the order does not hang on the values
 @given(data=st.data())
 def test_a_record_is_written_in_its_order_whatever_order_it_was_made_in(kind: str, data: st.DataObject):
     record = data.draw(records(kind))

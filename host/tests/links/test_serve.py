@@ -87,22 +87,25 @@ def test_killed_in_mid_stream_again_and_again_it_loses_nothing_and_doubles_nothi
     started: list[Serve], tmp_path: Path
 ) -> None:
     device = an_enrolled_device(tmp_path)
-    for sheet in range(1, 161):
+    for sheet in range(1, 101):
         device.write_set_aside(sheet, f"picture {sheet}".encode() * 100, run="run-1", batch=1)
-    for share in (20, 60, 110):
+    for _ in range(1100):
+        device.write_fault("jam")
+    for share in (60, 250, 500):
         serve, port, _ = start(started, tmp_path)
         run_over_tcp(device.connect(), port, lambda share=share: device.acknowledged_n >= share)
         acknowledged = device.acknowledged_n
+        assert acknowledged < len(device.journal), "it is killed in mid stream"
         serve.end(signal.SIGKILL)
         with open_ledger(tmp_path) as ledger:
             assert ledger.head(device.device)[0] >= acknowledged, "what was acknowledged is on disk"
     _, port, _ = start(started, tmp_path)
     assert run_over_tcp(
-        device.connect(), port, lambda: device.acknowledged_n == 160 and len(set(device.crops_taken)) == 160
+        device.connect(), port, lambda: device.acknowledged_n == 1200 and len(set(device.crops_taken)) == 100
     )
     with open_ledger(tmp_path) as ledger:
         assert [(s.data, s.signature) for s in ledger.stored_records()] == device.journal
-        assert {(device.device, n) for n in range(1, 161)} == ledger.crops()
+        assert {(device.device, n) for n in range(1, 101)} == ledger.crops()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
