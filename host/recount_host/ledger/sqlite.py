@@ -32,9 +32,10 @@ _HEADER = b"SQLite format 3\x00"
 def open_engine(path: Path, *, create: bool) -> Engine:
     """Return the engine of the ledger at `path`, made when absent and `create`.
 
-    Raises LedgerMissing, LedgerDamaged (not a ledger, another version, torn) or LedgerBusy.
+    Raises LedgerMissing, LedgerDamaged (not a ledger, another version, torn) or LedgerBusy (also where the
+    folder is another user's).
     """
-    existed = path.exists()
+    existed = _exists(path)
     if not existed and not create:
         raise LedgerMissing(f"there is no ledger at {path}: start recount-host serve there first")
     if existed:
@@ -50,6 +51,18 @@ def open_engine(path: Path, *, create: bool) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except PermissionError as error:
+        raise LedgerBusy(
+            f"the ledger {path} cannot be looked at: {error.strerror}; its folder is its owner's alone, "
+            "so work as the user who started recount-host serve"
+        ) from error
+    except OSError as error:
+        raise LedgerBusy(f"the ledger {path} cannot be looked at: {error.strerror}") from error
 
 
 def _make_private(path: Path) -> None:

@@ -273,6 +273,20 @@ def test_a_folder_that_cannot_be_made_gives_one_sentence(tmp_path: Path) -> None
         Ledger(tmp_path / "file" / "ledger.sqlite")
 
 
+def test_a_folder_of_another_user_gives_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(_path: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", forbidden)
+    with pytest.raises(LedgerBusy, match="work as the user who started recount-host serve"):
+        open_engine(tmp_path / "ledger.sqlite", create=False)
+
+
+def test_a_name_that_no_folder_can_have_gives_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(LedgerBusy, match="cannot be looked at: File name too long"):
+        open_engine(tmp_path / ("x" * 300) / "ledger.sqlite", create=True)
+
+
 def test_a_ledger_held_by_another_program_gives_one_sentence(
     path: Path, raw: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
