@@ -70,8 +70,8 @@ def build_parser(chosen: str | None = None) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one subcommand and return its exit code.
 
-    An OperatorError, a disk that is full and a reader of the output that has gone become one line and exit
-    code 2.
+    An OperatorError, a file of another user, a disk that is full and a reader of the output that has gone
+    become one line and exit code 2.
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
@@ -80,6 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except OperatorError as error:
         print(f"recount-device: {error}", file=sys.stderr)
+        return 2
+    except PermissionError as error:
+        print(
+            f"recount-device: {error.filename or 'a file'}: {error.strerror}; what a device keeps is its "
+            "owner's alone, so work as the user who starts recount-device run",
+            file=sys.stderr,
+        )
         return 2
     except OSError as error:
         why = NO_ROOM.get(error.errno or 0)

@@ -11,6 +11,7 @@ import pytest
 
 from device.tests.station.bench import Bench, Paper, overvote
 from device.tests.station.conftest import MakeBench
+from recount_device.cli import main
 from recount_device.errors import OperatorError
 
 DEVICE = """
@@ -67,6 +68,21 @@ def test_a_journal_that_cannot_grow_stops_the_device_and_loses_no_sheet(
     bins = bench.machine.bins
     assert (closed.body["counted"], closed.body["set_aside_sheets"]) == (8, 4)
     assert (len(bins["counted"]), len(bins["set_aside"])) == (8, 4)
+
+
+def test_a_folder_of_another_user_is_one_line_and_exit_code_2(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "DEVICE.toml").write_text(DEVICE)
+
+    def forbidden(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "exists", forbidden)
+    assert main(["show", str(tmp_path / "DEVICE.toml")]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("so work as the user who starts recount-device run")
+    assert "device.key: Permission denied" in line
 
 
 def test_output_that_nobody_can_take_is_one_line_and_exit_code_2(tmp_path: Path) -> None:
