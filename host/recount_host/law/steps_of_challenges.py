@@ -64,12 +64,7 @@ def _check_pile(state: PrecinctState, pile: str, counted_as: str) -> None:
     if pile in LETTER_OF_PILE and state.counts_whole_precinct:
         raise NotAllowed("all ballots of this precinct are hand counted: say that it comes from all_scanned")
     if pile not in PILES:
-        if counted_as == CHALLENGED:
-            raise NotAllowed(
-                "a scanner accepted this ballot, and its vote stays in the result until the court rules (D "
-                "2): say "
-                "for whom it is counted (--counted-as)"
-            )
+        _check_accepted(state, counted_as)
         return
     if state.state is not State.CHALLENGE_CALL:
         if counted_as != CHALLENGED:
@@ -88,6 +83,30 @@ def _check_pile(state: PrecinctState, pile: str, counted_as: str) -> None:
             "it was "
             f"counted as (its outcomes are {left})"
         )
+
+
+def _check_accepted(state: PrecinctState, counted_as: str) -> None:
+    """Raise NotAllowed where no scanner can have counted a ballot as this: a ruling would count it twice.
+
+    How many were counted for whom is looked at only once the figures were shown: a refusal would tell.
+    """
+    contest, parts = state.contest, counted_as.split("+")
+    printed = {option.key for option in contest.printed} if contest is not None else set[str]()
+    if not printed.issuperset(parts) or len(parts) != state.order.vote_for:
+        raise NotAllowed(
+            "a scanner accepted this ballot, and its vote stays in the result until the court rules (D 2): "
+            f"say for whom it is counted (--counted-as), {state.order.vote_for} of "
+            f"{', '.join(sorted(printed))}"
+        )
+    if state.shown is None and state.state is not State.CHALLENGE_CALL:
+        return
+    accepted = [ballot.counted_as.split("+") for ballot in state.segregated if ballot.pile not in PILES]
+    votes = state.figures.votes if state.shown is not None else {}
+    for key in parts:
+        if votes.get(key, 0) <= sum(key in ballot for ballot in accepted):
+            raise NotAllowed(
+                f'no ballot is left that a scanner counted for "{key}": look again whose vote this one is'
+            )
 
 
 def _tag_corrected(state: PrecinctState, act: Act) -> PrecinctState:

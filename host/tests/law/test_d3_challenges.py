@@ -22,6 +22,7 @@ from recount_host.rehearsal import (
     a_counted_day,
     a_hand_count_day,
     a_reconciled_day,
+    a_scanned_day,
 )
 
 CARL = Person("Carl Orr", "official", "D")
@@ -144,6 +145,43 @@ def test_d2_a_ballot_that_a_scanner_accepted_may_be_questioned_and_its_vote_stay
     said = statement(day.facts(), "101")
     assert [(row.accepted, row.total) for row in said.parties] == [(5, 6), (3, 4)]
     assert [(line.counted_as, line.in_totals) for line in said.challenged] == [("D", True)]
+
+
+def test_a_ballot_that_a_scanner_accepted_was_counted_for_somebody_or_a_ruling_would_count_it_twice() -> None:
+    day = a_counted_day()
+    for never in ("no_vote", "overvote", "other_write_in"):
+        with pytest.raises(NotAllowed, match="say for whom it is counted"):
+            segregate(day, pile="counted", counted_as=never)
+    day = Day(program=False)
+    day.lock(p=1)
+    with pytest.raises(NotAllowed, match="say for whom"):
+        segregate(day, pile="counted")
+
+
+def test_no_more_ballots_are_questioned_than_scanners_counted_for_somebody() -> None:
+    day = a_counted_day()
+    segregate(day, "T-1", pile="counted", counted_as="T")
+    with pytest.raises(NotAllowed, match='no ballot is left that a scanner counted for "T"'):
+        segregate(day, "T-2", pile="counted", counted_as="T")
+    segregate(day, "T-2", pile="counted", counted_as="D")
+
+
+def test_before_the_figures_are_shown_no_refusal_tells_for_whom_scanners_counted() -> None:
+    day = a_scanned_day()
+    for number in range(3):
+        segregate(day, f"T-{number}", pile="counted", counted_as="T")
+
+
+def test_where_no_scanner_was_used_none_accepted_a_ballot() -> None:
+    day = Day()
+    for person in (ANN, BOB):
+        figures = {"ballots": 12, "votes:D": 7, "votes:R": 5}
+        day.act("results_keyed", (person,), figures=figures)
+    day.act("ballots_not_found", BOTH, stream="scanned", reason="the vault was flooded")
+    day.lock(p=0)
+    assert day.state().state is State.CHALLENGE_CALL
+    with pytest.raises(NotAllowed, match='no ballot is left that a scanner counted for "D"'):
+        segregate(day, pile="counted", counted_as="D")
 
 
 def test_what_a_ballot_was_counted_as_is_an_outcome_of_the_contest() -> None:
