@@ -133,7 +133,7 @@ def _unpacked(
     except FieldError:
         raise
     except (ValueError, msgpack.UnpackException, RecursionError) as error:
-        raise FieldError(f"no msgpack map: {error or type(error).__name__}") from None
+        raise FieldError(f"no msgpack map: {str(error) or type(error).__name__}") from None
     if not isinstance(value, dict):
         raise FieldError("no msgpack map")
     return cast("dict[str, Any]", value)

@@ -36,6 +36,9 @@ MAX_REFUSALS_PER_DEVICE = 100
 
 TWIN = "its key is in two places, as was seen before: nothing more of it is taken, and it has to be revoked"
 
+MAX_EARLY = 100
+"""Proofs of one device's present gap: one that counts its records down would else have each of them kept."""
+
 MAX_EVIDENCE_BYTES = 64 * 1024
 
 _ADD_RECORD = "INSERT INTO records (device, n, record, signature, received_utc) VALUES (?, ?, ?, ?, ?)"
@@ -244,7 +247,7 @@ def _early(
     """Keep the record that proves the gap: the lowest is enough, the others come again once it is closed."""
     table = schema.early_records
     waiting = [n for n in chain.early if n > chain.n + 1]
-    if not waiting or record.n < min(waiting):
+    if not waiting or (record.n < min(waiting) and len(waiting) < MAX_EARLY):
         chain.early[record.n] = data
         connection.execute(
             insert(table).values(
@@ -295,9 +298,9 @@ def _load_chain(connection: Connection, contents: Contents, known: Enrolment) ->
     device = known.device
     n, head = contents.head(device)
     chain = _Chain(known.name, known.public_key, n, head)
-    if contents.early(device):
+    if any(early_n > n for early_n in contents.early(device)):
         early = schema.early_records
-        query = select(early.c.n, early.c.record).where(early.c.device == device)
+        query = select(early.c.n, early.c.record).where(early.c.device == device, early.c.n > n)
         chain.early = {row.n: row.record for row in connection.execute(query)}
     return chain
 

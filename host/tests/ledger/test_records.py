@@ -122,6 +122,18 @@ def test_a_record_that_follows_another_history_is_refused(ledger: Ledger, device
     assert ledger.add_record(data, sign(device.key, data)).verdict is Verdict.REFUSED
 
 
+def test_a_device_that_counts_its_records_down_fills_no_table(ledger: Ledger) -> None:
+    device = make_device()
+    introduce(ledger, device)
+    for _ in range(intake.MAX_EARLY + 20):
+        device.write_fault("jam")
+    outcomes = ledger.add_records(device.journal[:0:-1])
+    assert {outcome.verdict for outcome in outcomes} == {Verdict.GAP}
+    assert outcomes[-1].sentence == "record 1 of device-1 is missing"
+    assert len(ledger.early_records()) == intake.MAX_EARLY
+    assert {outcome.verdict for outcome in ledger.add_records(device.journal)} == {Verdict.STORED}
+
+
 def test_a_record_that_came_early_binds_what_comes_later(ledger: Ledger, device: StandIn) -> None:
     """A device that lets record 2 be seen cannot write another record 2 once record 1 is asked for."""
     ledger.add_record(*device.journal[1])
