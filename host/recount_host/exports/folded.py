@@ -13,11 +13,13 @@ from recount_host.exports.layout import Manifest
 from recount_host.exports.modes import read_in_another_mode
 from recount_host.exports.printed import PRINTED, print_again
 from recount_host.exports.report import PrecinctReport, Report
-from recount_host.law.acts import check_stored
+from recount_host.law.acts import KINDS, check_stored
 from recount_host.law.contest import contest_of
 from recount_host.law.court import fold_court
 from recount_host.law.obstacles import obstacles
+from recount_host.law.persons import check_both_sides, check_sides_known, letters_of
 from recount_host.law.precinct import COURT_WIDE, Facts, PrecinctState, fold
+from recount_host.law.roster import SWORN, check_may_act
 from recount_host.law.signed_papers import KEPT
 from recount_host.ledger.rows import Gap
 from recount_host.order import order_text_of
@@ -44,6 +46,7 @@ def fold_all_again(manifest: Manifest, evidence: Evidence, report: Report, progr
         report.fails(layout.ORDER, "it is not the order under which the host worked")
     if (facts.order.locality, facts.order.contest) != (manifest.locality, manifest.contest):
         report.fails(layout.MANIFEST, "it names another locality or contest than the order")
+    _check_persons(facts, report)
     for precinct in facts.order.precincts:
         _check_precinct(facts, precinct.id, report)
     _check_court(facts, report)
@@ -152,6 +155,32 @@ def _check_precinct(facts: Facts, precinct_id: str, report: Report) -> None:
         for sentence in dict.fromkeys([*(o.sentence for o in obstacles(state)), *_of_batches(state)]):
             report.fails(where, sentence)
     report.precincts.append(_precinct_report(state))
+
+
+def _check_persons(facts: Facts, report: Report) -> None:
+    """Ask of who did each act what the host asked: two where two must, of parties, sworn, for one side."""
+    sides: dict[str, str] = {}
+    sworn: list[Act] = []
+    for act in facts.acts:
+        if act.kind == SWORN:
+            sworn.append(act)
+        if act.kind in _BY_ANYBODY:
+            continue
+        where = f"{layout.ACTS}, act {act.n} ({act.kind})"
+        try:
+            check_sides_known(act.by, facts.order.side_keys)
+            check_may_act(act.by, sworn)
+            if KINDS[act.kind].two_persons:
+                check_both_sides(act.by, "this")
+        except RecountError as error:
+            report.fails(where, str(error))
+        for person in act.by:
+            if person.side and person.side != sides.setdefault(letters_of(person.name), person.side):
+                report.fails(where, f"{person.name} acts for another side than before: nobody acts for two")
+
+
+_BY_ANYBODY = frozenset({"order_set", "program_added", SWORN})
+"""Acts of which the host asks no side: what they hold is signed, or tells who took the oath."""
 
 
 def _check_court(facts: Facts, report: Report) -> None:

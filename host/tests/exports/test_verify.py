@@ -34,6 +34,7 @@ from host.tests.exports.tampering import (
 )
 from host.tests.web.read_sheets import evidence_of, png_of, sheet_of
 from recount_classifier.deck_mark import EXPECTED_GATE
+from recount_host.act import NO_ACT, Person, act_hash, decode_act, encode_act
 from recount_host.exports.bundle import check_may_leave, export_bundle
 from recount_host.exports.errors import ExportRefused
 from recount_host.exports.judging import Case, Judges
@@ -44,7 +45,7 @@ from recount_host.exports.report import Report
 from recount_host.exports.tar import tar_bytes
 from recount_host.law.drafts import runs_to_end
 from recount_host.ledger import Ledger
-from recount_host.rehearsal import ANN, BOTH, TWELVE_SHEETS, Day, Device, Sheet
+from recount_host.rehearsal import ANN, BOB, BOTH, TWELVE_SHEETS, Day, Device, Sheet
 from recount_protocol.fates import COUNTED
 from recount_protocol.records import decode_record
 
@@ -235,6 +236,27 @@ def test_a_missing_program_is_found(tmp_path: Path) -> None:
     del files[path_of("programs/")]
     found = problems(tmp_path, signed_anew(files))
     assert any("the program" in line and "is not in the bundle" in line for line in found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "by", "said"),
+    [
+        ("device_enrolled", (ANN,), "two persons of different sides"),
+        ("device_enrolled", (ANN, replace(BOB, side="Q")), "the sides of this recount are D or R"),
+        ("hand_count_entered", (replace(ANN, side="R"), replace(BOB, side="D")), "Ann Lee acts for another"),
+        ("statement_printed", (Person("Olga Day", "observer", ""),), "Olga Day is an observer"),
+    ],
+)
+def test_an_act_of_persons_whom_no_host_lets_do_it_is_found(
+    kind: str, by: tuple[Person, ...], said: str, tmp_path: Path
+) -> None:
+    chain, prev = b"", NO_ACT
+    for data in acts():
+        act = replace(decode_act(data), prev=prev)
+        changed = encode_act(replace(act, by=by) if act.kind == kind else act)
+        chain, prev = chain + chain_item(changed), act_hash(changed)
+    found = problems(tmp_path, signed_anew({**sound_files(), "acts.chain": chain}))
+    assert any(f"({kind})" in line and said in line for line in found)
 
 
 def test_a_device_whose_enrolment_names_another_key_is_found(tmp_path: Path) -> None:
