@@ -8,7 +8,7 @@ import cv2
 
 from recount_host.commands.program_add import read_program_file
 from recount_host.decks.making import Source, draw_deck, plan_deck, read_source
-from recount_host.decks.papers import print_expected, print_guide, print_overlays
+from recount_host.decks.papers import print_expected, print_guide, print_overlays, print_test_ballots
 from recount_host.errors import OperatorError
 from recount_host.law.deck import Deck, deck_text, expected_totals
 
@@ -49,13 +49,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 def make_deck(source: Source, folder: Path) -> Deck:
-    """Write the deck into `folder`: deck.toml, pictures, and the three PDFs; return it. Raises OSError."""
+    """Write the deck into `folder`: deck.toml, pictures, and the four PDFs; return it. Raises OSError."""
     deck, plans = plan_deck(source)
     pictures = folder / "pictures"
     pictures.mkdir(parents=True)
     for sheet, picture in draw_deck(source, deck, plans):
         (folder / sheet.front).write_bytes(cv2.imencode(".png", picture)[1].tobytes())
     (folder / "overlays.pdf").write_bytes(print_overlays(source, deck, plans))
+    (folder / "test-ballots.pdf").write_bytes(print_test_ballots(source, deck, plans))
     (folder / "marking-guide.pdf").write_bytes(print_guide(source, deck, plans))
     (folder / "expected.pdf").write_bytes(print_expected(source, deck))
     (folder / DECK_FILE).write_text(deck_text(deck), encoding="utf-8")

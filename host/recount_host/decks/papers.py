@@ -8,6 +8,7 @@ from recount_host.decks.composition import KIND_WORDS, Plan
 from recount_host.decks.making import MM_PER_INCH, PRINTED_PARTS, Source, by_hand, is_printed
 from recount_host.forms.pages import print_form
 from recount_host.law.deck import Deck, DeckSheet, Totals, expected_totals
+from recount_host.programs.drawing import encode_png
 
 DATE_UTC = "2000-01-01T00:00:00Z"
 """The date in a deck's files: the same program gives the same bytes, whenever it is made."""
@@ -40,6 +41,34 @@ def print_overlays(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes
         if not plan.foreign
     ]
     return print_form("deck_overlays.typ", {"title": deck.title, "pages": pages}, DATE_UTC)
+
+
+def print_test_ballots(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
+    """Return the PDF of whole test ballots, blank and overlay together, for where the blank may be printed.
+
+    A sheet has its contest's side and, where it is known, the other one: printed on both sides, at 100 %.
+    """
+    pictures: dict[str, bytes] = {}
+    for style, blank in source.blanks.items():
+        pictures[_picture(style)] = encode_png(blank.image)
+        if blank.other is not None:
+            pictures[_picture(style, "-other")] = encode_png(blank.other)
+    pages = [
+        {
+            **_overlay(source, sheet, plan),
+            "blank": _picture(plan.style),
+            "other": "" if source.blanks[plan.style].other is None else _picture(plan.style, "-other"),
+            "alt": f"The blank ballot of style {plan.style}",
+        }
+        for sheet, plan in zip(deck.sheets, plans, strict=True)
+        if not plan.foreign
+    ]
+    facts = {"title": deck.title, "pages": pages}
+    return print_form("deck_ballots.typ", facts, DATE_UTC, pictures)
+
+
+def _picture(style: str, side: str = "") -> str:
+    return f"{style}{side}.png"
 
 
 def _overlay(source: Source, sheet: DeckSheet, plan: Plan) -> dict[str, Any]:

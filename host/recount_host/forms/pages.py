@@ -5,28 +5,51 @@ file is that of the facts; typst derives the file's id from its content.
 """
 
 import json
+import tempfile
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import typst
 
 
-def print_form(template: str, facts: Mapping[str, Any], utc: str) -> bytes:
-    """Return the PDF of the form `template` filled with `facts`; `utc`, ISO 8601 with Z, is their date."""
+def print_form(
+    template: str, facts: Mapping[str, Any], utc: str, pictures: Mapping[str, bytes] | None = None
+) -> bytes:
+    """Return the PDF of the form `template` filled with `facts`; `utc`, ISO 8601 with Z, is their date.
+
+    `pictures` are PNG files by the names that the facts call them by.
+    """
     source = files("recount_host.forms").joinpath(template).read_bytes()
     written = json.dumps(facts, ensure_ascii=False, sort_keys=True)
+    if not pictures:
+        return _printed(source, written, utc)
+    with tempfile.TemporaryDirectory(prefix="recount-form-") as folder:
+        root = Path(folder)
+        (root / template).write_bytes(source)
+        for name, png in pictures.items():
+            (root / name).write_bytes(png)
+        return _printed(str(root / template), written, utc, root=folder)
+
+
+_Template = TypeVar("_Template", bytes, str)
+"""Its text, or the path of its file among its pictures."""
+
+
+def _printed(template: _Template, facts: str, utc: str, root: _Template | None = None) -> bytes:
     try:
-        return _compile(source, written, utc)
+        return _compile(template, facts, utc, root)
     except typst.TypstError:
         # A name may hold a letter that no font here has; it must not keep a statement from being printed.
-        return _compile(source, _spelled(written, _letters_without_print(written, utc)), utc)
+        return _compile(template, printable(facts, utc), utc, root)
 
 
-def _compile(source: bytes, facts: str, utc: str) -> bytes:
+def _compile(template: _Template, facts: str, utc: str, root: _Template | None = None) -> bytes:
     return typst.compile(
-        source,
+        template,
+        root=root,
         ignore_system_fonts=True,
         format="pdf",
         pdf_standards=["ua-1"],

@@ -5,19 +5,13 @@ is for the officials to say (D 2 s. 2). When tags may be printed is the law's ma
 """
 
 import json
-import tempfile
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from hashlib import sha256
-from importlib.resources import files
-from pathlib import Path
 from typing import Any
-
-import typst
 
 from recount_classifier.reasons import REASONS
 from recount_host.forms.blocks import form_of
-from recount_host.forms.pages import printable
+from recount_host.forms.pages import print_form
 from recount_host.law.disclosure import Notice, notices
 from recount_host.law.precinct import Facts, fold
 from recount_host.law.statement_lines import SHORT_CODE_DIGITS
@@ -46,18 +40,14 @@ def print_tags(facts: Facts, precinct_id: str, picture: Picture) -> bytes:
     everything = json.dumps({**form, "tags": tags}, sort_keys=True, ensure_ascii=False)
     pictures = {tag["picture"]: png for tag, (_, png) in zip(tags, told, strict=True) if png is not None}
     code = sha256(everything.encode() + b"".join(pictures.values())).hexdigest()
-    written = json.dumps(
-        {
-            **form,
-            "says": SAYS,
-            "tags": tags,
-            "short_code": code[:SHORT_CODE_DIGITS],
-            "order_code": form["order_sha256"][:SHORT_CODE_DIGITS],
-        },
-        ensure_ascii=False,
-        sort_keys=True,
-    )
-    return _typeset(written, pictures, form["utc"])
+    printed = {
+        **form,
+        "says": SAYS,
+        "tags": tags,
+        "short_code": code[:SHORT_CODE_DIGITS],
+        "order_code": form["order_sha256"][:SHORT_CODE_DIGITS],
+    }
+    return print_form("tags.typ", printed, form["utc"], pictures)
 
 
 def _tag(notice: Notice, png: bytes | None, number: int) -> dict[str, Any]:
@@ -70,29 +60,3 @@ def _tag(notice: Notice, png: bytes | None, number: int) -> dict[str, Any]:
         "why": " ".join(REASONS[word].sentence if word in REASONS else f"{word}." for word in notice.reasons),
         "picture": f"{number}.png" if png is not None else "",
     }
-
-
-def _typeset(facts: str, pictures: Mapping[str, bytes], utc: str) -> bytes:
-    source = files("recount_host.forms").joinpath("tags.typ").read_bytes()
-    with tempfile.TemporaryDirectory(prefix="recount-tags-") as folder:
-        root = Path(folder)
-        (root / "tags.typ").write_bytes(source)
-        for name, png in pictures.items():
-            (root / name).write_bytes(png)
-        try:
-            return _compiled(root, facts, utc)
-        except typst.TypstError:
-            # A name may hold a letter that no font here has; it must not keep the tags from being printed.
-            return _compiled(root, printable(facts, utc), utc)
-
-
-def _compiled(root: Path, facts: str, utc: str) -> bytes:
-    return typst.compile(
-        str(root / "tags.typ"),
-        root=str(root),
-        ignore_system_fonts=True,
-        format="pdf",
-        pdf_standards=["ua-1"],
-        sys_inputs={"facts": facts},
-        timestamp=int(datetime.fromisoformat(utc).timestamp()),
-    )

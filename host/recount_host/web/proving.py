@@ -29,7 +29,7 @@ from recount_host.web.access import Access, open_to
 from recount_host.web.posted import Posted
 from recount_host.web.shop import Shop, go, pdf
 
-DECK_PAPERS = ("overlays.pdf", "marking-guide.pdf", "expected.pdf")
+DECK_PAPERS = ("test-ballots.pdf", "overlays.pdf", "marking-guide.pdf", "expected.pdf")
 PAPERS = "papers"
 """In a workpiece's folder: certificates and zero reports."""
 

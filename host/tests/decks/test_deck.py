@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -189,10 +190,25 @@ def test_a_deck_is_written_as_pictures_papers_and_expected_results(folder: Path)
     assert {path.name for path in (folder / "pictures").iterdir()} == {
         f"{sheet.code}.png" for sheet in deck.sheets
     }
-    for name in ("overlays", "marking-guide", "expected"):
+    for name in ("overlays", "test-ballots", "marking-guide", "expected"):
         with pypdfium2.PdfDocument(folder / f"{name}.pdf") as document:
             text = "".join(page.get_textpage().get_text_bounded() for page in document)
-        assert ("TEST 101-001" if name == "overlays" else "101-001") in text
+        assert ("101-001" if name in {"marking-guide", "expected"} else "TEST 101-001") in text
+
+
+def test_a_printed_test_ballot_is_the_blank_with_its_marks_and_is_read_as_the_deck_says(folder: Path) -> None:
+    drawn = fairview_deck()
+    with pypdfium2.PdfDocument(folder / "test-ballots.pdf") as document:
+        assert len(document) == 2 * sum(not plan.foreign for plan in drawn.plans), "both sides of each"
+        assert document[0].get_size() == (612, 792)
+        dots: Any = 200 / 72
+        first, back = (document[n].render(scale=dots, grayscale=True).to_numpy() for n in (0, 1))
+    sheet, plan = drawn.deck.sheets[0], drawn.plans[0]
+    assert plan.marks == {"D": "middle"}, "a mark that is printed"
+    reading = read_sheet([np.ascontiguousarray(first.reshape(2200, 1700))], right(), expects_test=True)
+    assert (reading.fate, reading.choices) == (sheet.fate, sheet.choices)
+    returned = read_sheet([np.ascontiguousarray(back.reshape(2200, 1700))], right(), expects_test=True)
+    assert returned.reasons == ("wrong_side",)
 
 
 def test_the_overlay_prints_the_test_mark_into_its_place(folder: Path) -> None:
