@@ -682,3 +682,44 @@ def test_a_name_in_other_letters_is_written_as_it_is() -> None:
 
 def test_any_marginal_reason_is_marginal_to_a_deck() -> None:
     assert classes_of(["marginal_weak", "overvote", "marginal_mark"]) == ("marginal", "overvote")
+
+
+def test_d2_software_that_was_changed_and_changed_back_was_not_tested_in_between() -> None:
+    day = Day()
+    device = armed(day)
+    for number, software in enumerate(("2.0", "1.0"), 2):
+        started = {"software": software, "firmware": "1.0", "boot": number, "note": ""}
+        device.write("device_started", started, batch=0)
+    assert (told(device).armed, told(device).why) == (None, "its software was changed")
+    zero_report: dict[str, Any] = {
+        "device": device.id,
+        "program": PROGRAM,
+        "head_n": len(device.records),
+        "sha256": bytes(32),
+    }
+    with pytest.raises(NotAllowed):
+        do(day, ZERO, **zero_report)
+    assert "software was changed" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_a_device_that_was_never_armed_says_so_whatever_software_it_starts_with() -> None:
+    day = Day()
+    device = a_device(day)
+    device.write("device_started", {"software": "2.0", "firmware": "1.0", "boot": 2, "note": ""}, batch=0)
+    assert told(device).why == "it has not passed logic and accuracy"
+
+
+def test_totals_of_a_deck_are_told_in_one_order() -> None:
+    totals = totals_of(
+        [
+            (COUNTED, ("T",), ()),
+            (COUNTED, ("D",), ()),
+            (SET_ASIDE, (), ("write_in",)),
+            (SET_ASIDE, (), ("overvote",)),
+            (NOT_ACCEPTED, (), ("torn",)),
+            (NOT_ACCEPTED, (), ("live_ballot",)),
+        ]
+    )
+    assert list(totals.votes) == ["D", "T"]
+    assert list(totals.set_aside_reasons) == ["overvote", "write_in"]
+    assert list(totals.not_accepted_reasons) == ["live_ballot", "torn"]

@@ -4,7 +4,7 @@ from host.tests.law.test_d3_challenges import challenge
 from host.tests.law.test_f_court import counted, in_court
 from recount_host.law.docket import ACCEPTED_PILE, DocketLine, DocketView, docket_view
 from recount_host.law.piles import PILES
-from recount_host.rehearsal import TWELVE_SHEETS, Day, a_reconciled_day, a_scanned_day
+from recount_host.rehearsal import CLERK_OF_COURT, TWELVE_SHEETS, Day, a_reconciled_day, a_scanned_day
 
 
 def shown(day: Day) -> DocketView:
@@ -134,3 +134,39 @@ def test_the_picture_of_a_ballot_is_named_where_its_notice_is() -> None:
 
 def test_the_docket_is_given_to_programs_as_plain_values() -> None:
     assert shown(in_court()).to_json()["lines"][0]["tag"] == "T-1"
+
+
+def test_each_line_of_the_docket_holds_what_is_about_its_own_ballot() -> None:
+    day = counted()
+    day.segregate("T-1", counted_as="D")
+    day.segregate("T-2", counted_as="R")
+    first = challenge(day, tag="T-1")
+    second = challenge(day, tag="T-2", text="another ink")
+    day.conclude()
+    day.open_docket()
+    day.hear("T-2")
+    day.rule("no_vote", "T-2")
+    one, other = shown(day).lines
+    assert [number for number, *_ in one.statements] == [first]
+    assert [number for number, *_ in other.statements] == [second]
+    assert (len(one.said), len(other.said)) == (0, 2)
+    assert (one.not_heard, other.not_heard) == (("Josiah Bartlett", "Arnold Vinick"), ())
+    assert (one.ruling, other.ruling is None) == (None, False)
+    assert shown(day).unruled == 1
+
+
+def test_h_no_tie_is_told_before_every_ballot_is_ruled_on() -> None:
+    day = in_court()
+    more: dict[str, object] = {"part": "other", "votes": {"R": 1}, "reason": "a slip", "ruling": "order"}
+    day.act("result_ruled", (CLERK_OF_COURT,), "101", **more)
+    assert shown(day).to_declare == ()
+    assert shown(day).totals == ()
+
+
+def test_each_picture_is_that_of_the_sheet_that_was_named() -> None:
+    day = a_reconciled_day()
+    device = day.devices["alpha"]
+    for tag, sheet in (("T-1", 11), ("T-2", 10)):
+        day.segregate(tag, device=device.id, batch=1, sheet=sheet)
+    judged = {r.body["sheet"]: r.n for r in device.records if r.kind == "sheet_judged"}
+    assert [line.picture for line in shown(day).lines] == [(device.id, judged[11]), (device.id, judged[10])]

@@ -72,3 +72,14 @@ def test_a_program_tells_its_contest_and_options_as_they_were_added() -> None:
     ]
     assert [option.key for option in contest.printed] == ["D", "R", "T"]
     assert contest.signed_by == ("Ann Lee, official, D", "Bob Ray, official, R")
+
+
+@pytest.mark.parametrize(
+    "signature", [{"name": "Ann Lee, official, D"}, {"name": "", "public_key": "00", "signature": "00"}]
+)
+def test_a_program_whose_signatures_have_another_form_is_none_that_was_added(
+    signature: dict[str, Any],
+) -> None:
+    body = {**program_body(PROGRAM), "signatures": [signature]}
+    with pytest.raises(LedgerContradiction, match="act 2 is none that this program writes"):
+        contest_of(Act(2, b"", "program_added", "", (CLERK,), body))

@@ -1,0 +1,109 @@
+"""I8, E s. 4: what the ballots are held against, figure by figure; a note, never a trigger."""
+
+from host.tests.law.test_b_custody import open_, receive
+from host.tests.law.test_custody_steps import lost
+from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
+from recount_host.law.notes import notes
+from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, a_counted_day, a_reconciled_day
+
+STATED = {"ballots": 12, "votes:D": 6, "votes:R": 4}
+
+
+def keyed(day: Day, **changed: int) -> Day:
+    figures = {**STATED, **{name.replace("__", ":"): n for name, n in changed.items()}}
+    for person in BOTH:
+        day.act("results_keyed", (person,), figures=figures)
+    return day
+
+
+def equations(day: Day) -> list[str]:
+    finding = notes(day.state()).finding
+    return [str(equation) for equation in finding.equations] if finding is not None else []
+
+
+def sentences(day: Day) -> tuple[str, ...]:
+    return notes(day.state()).sentences
+
+
+def a_rich_day() -> Day:
+    """Return a counted day: H 12, o 1, p 2, d 3, and one ballot that B excludes."""
+    day = Day()
+    receive(day, "paper-1", "paper")
+    open_(day, "paper-1")
+    day.scan(TWELVE_SHEETS)
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=2, o=1, d=3)
+    day.count_pile("set_aside", {"D": 1, "excluded": 1})
+    day.count_pile("not_programmable", {"R": 2})
+    day.count_pile("paper", {"D": 3})
+    return day
+
+
+def test_the_ballots_of_the_contest_that_are_here_are_held_against_those_stated() -> None:
+    day = keyed(a_rich_day(), ballots=12, paper_ballots=3)
+    assert equations(day) == ["ballots found = 15, statement of results = 15"]
+    assert sentences(day) == ()
+    assert sentences(keyed(a_rich_day(), ballots=13, paper_ballots=3)) == (
+        "1 ballots fewer than the statement of results: reported, not topped up",
+    )
+    assert sentences(keyed(a_rich_day(), ballots=10, paper_ballots=3)) == (
+        "2 ballots more than the statement of results: the figures stand (E)",
+    )
+
+
+def test_where_no_paper_is_stated_the_ballots_alone_are() -> None:
+    assert equations(keyed(a_counted_day())) == ["ballots found = 12, statement of results = 12"]
+
+
+def test_counters_and_pollbook_are_held_against_what_is_stated() -> None:
+    day = keyed(a_rich_day(), ballots=12, paper_ballots=3, counter__east=9, counter__west=3, pollbook=15)
+    assert equations(day) == [
+        "ballots found = 15, statement of results = 15",
+        "public counters = 12, ballots on scanners = 12",
+        "ballots = 15, pollbook names = 15",
+    ]
+    assert sentences(day) == ()
+    more = keyed(a_rich_day(), ballots=12, paper_ballots=3, pollbook=14)
+    assert sentences(more) == (
+        "ballots 15 exceed the 14 names on the pollbook: the figures recorded are accepted as correct (E)",
+    )
+    fewer = keyed(a_rich_day(), ballots=12, paper_ballots=3, pollbook=17)
+    assert sentences(fewer) == ("the pollbook has 2 names more than ballots: reported, without effect",)
+
+
+def test_for_lost_ballots_the_statement_of_results_stands_in_and_nothing_is_called_short() -> None:
+    day = a_day_without_the_scanned_ballots()
+    assert equations(day) == ["ballots found = 4, statement of results = 15"]
+    assert sentences(day) == ("for ballots that cannot be found the statement of results stands in (E)",)
+
+
+def test_a_container_that_cannot_be_found_is_named_with_what_its_label_says() -> None:
+    day = Day()
+    lost(day, "box-1", stated=[7])
+    lost(day, "np-1", "not_programmable")
+    lost(day, "box-2", stated=[0])
+    receive(day, "box-3")
+    open_(day, "box-3")
+    day.scan(TWELVE_SHEETS)
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    scanned = "ballots that were counted by scanners at the election"
+    told = [sentence for sentence in sentences(keyed(day)) if sentence.startswith("container")]
+    assert told[0] == f"container box-1 ({scanned}, stated as 7) cannot be found: nothing is topped up"
+    assert told[1].startswith("container np-1 (")
+    assert "stated as" not in told[1]
+    assert told[2] == f"container box-2 ({scanned}, stated as 0) cannot be found: nothing is topped up"
+    assert len(told) == 3
+
+
+def test_without_a_statement_of_results_nothing_is_held_against_anything() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    assert notes(day.state()).finding is None
