@@ -135,3 +135,13 @@ def test_h_is_counted_in_hand_count_only_where_both_sides_sent_the_precinct_ther
     day.act("hand_count_ordered", BOTH, reason="no device came")
     day.lock(H=5)
     assert day.state().stack == 5
+
+
+def test_no_statement_was_printed_before_all_was_counted() -> None:
+    hashes = {"sha256": bytes(32), "facts_sha256": bytes(32)}
+    for day in (Day(), a_scanned_day()):
+        with pytest.raises(NotAllowed, match="not possible to print the statement"):
+            day.act("statement_printed", (CLERK,), **hashes)
+    day = a_counted_day()
+    state = day.act("statement_printed", (CLERK,), **hashes)
+    assert [act.n for act in state.statements] == [day.acts[-1].n]
