@@ -151,3 +151,26 @@ def test_g_a_version_is_in_force_when_it_is_signed_and_being_made_when_it_is_not
         day.court_act("certified", version=1, **OTHER)
     with pytest.raises(NotAllowed, match="the next version is 2"):
         day.court_act("amendment_ordered", version=3, order="of 5 January", reason="another")
+
+
+def test_the_locality_has_these_forms_and_no_others_step_by_step() -> None:
+    day = counted()
+    day.segregate(counted_as="D")
+    assert forms_ready(day.court()) == ()
+    day.conclude()
+    assert forms_ready(day.court()) == ("transmittal",)
+    day.open_docket()
+    assert forms_ready(day.court()) == ("transmittal", "docket", "rulings")
+    day.hear()
+    first = day.rule("D")
+    assert forms_ready(day.court()) == ("transmittal", "docket", "rulings", "certification")
+    less: dict[str, Any] = {"part": "other", "votes": {"D": -2}, "reason": "a slip", "ruling": "order"}
+    day.act("result_ruled", (CLERK_OF_COURT,), "101", **less)
+    tied = ("transmittal", "docket", "rulings", "certification", "tie")
+    assert forms_ready(day.court()) == tied
+    day.certify()
+    assert forms_ready(day.court()) == (*tied, "changes")
+    day.court_act("amendment_ordered", version=2, order="of 4 January", reason="a wrong digit")
+    assert forms_ready(day.court()) == tied
+    day.rule("R", instead_of=first)
+    assert "tie" not in forms_ready(day.court())

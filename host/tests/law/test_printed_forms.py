@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 
+from host.tests.law.test_b_custody import open_, receive
 from recount_host.law.court import READY as COURT_READY
 from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
 from recount_host.law.errors import NotAllowed
 from recount_host.law.printed_forms import READY, forms_ready
 from recount_host.rehearsal import (
+    ANN,
     BOTH,
     CLERK,
+    TWELVE_SHEETS,
     Day,
     a_counted_day,
     a_hand_count_day,
@@ -82,3 +85,43 @@ def test_from_custody_to_the_submission_every_form_has_its_time() -> None:
     seal: dict[str, Any] = {"container": "box-1", "holds": "counted", "seal": "4712", "to": "the clerk"}
     day.act("container_resealed", BOTH, **seal)
     assert {"reseal", "submission"} <= set(forms_ready(day.state()))
+
+
+def test_a_day_has_these_forms_and_no_others_step_by_step() -> None:
+    day = Day()
+    assert forms_ready(day.state()) == ()
+    receive(day, "box-1")
+    open_(day, "box-1")
+    assert forms_ready(day.state()) == ("custody",)
+    day.scan(TWELVE_SHEETS)
+    day.finish()
+    day.segregate()
+    assert forms_ready(day.state()) == ("custody", "challenges", "labels")
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    assert forms_ready(day.state()) == ("custody", "challenges", "labels")
+    day.show_figures()
+    shown = ("custody", "runs", "set-aside", "challenges", "labels")
+    assert forms_ready(day.state()) == shown
+    day.lock(p=0, o=0)
+    assert forms_ready(day.state()) == shown
+    day.count_pile("set_aside", {"challenged": 1, "no_vote": 1})
+    day.count_pile("not_accepted", {"R": 1})
+    counted = ("custody", "counts", "runs", "set-aside", "tally", "challenges", "labels")
+    assert forms_ready(day.state()) == counted
+    day.act("call_answered", (ANN,), answer="no_further_question")
+    assert forms_ready(day.state()) == (*counted, "call")
+    sealed = {"container": "box-1", "holds": "counted", "seal": "4712", "to": "the clerk"}
+    day.act("container_resealed", BOTH, **sealed)
+    assert forms_ready(day.state()) == (*counted, "call", "reseal")
+    day.conclude()
+    assert forms_ready(day.state()) == (*counted, "call", "reseal", "submission")
+
+
+def test_d2_the_notice_of_a_mismatch_is_printed_where_all_is_hand_counted() -> None:
+    assert "mismatch" in forms_ready(a_hand_count_day().state())
+    assert "mismatch" not in forms_ready(a_reconciled_day().state())
+    day = Day()
+    day.lock(H=12)
+    day.act("hand_count_ordered", BOTH, reason="no device came")
+    assert forms_ready(day.state()) == ("mismatch",)
