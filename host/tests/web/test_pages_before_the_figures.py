@@ -22,7 +22,7 @@ WRONG_STYLE = Sheet(NOT_ACCEPTED, (), ("wrong_style",))
 SHEETS = [FOR_D] * 44 + [FOR_R] * 23 + [OVERVOTE] * 19 + [WRONG_STYLE] * 13
 FIGURES = {"C": 67, "S": 19, "X": 13, "votes for D": 44, "votes for R": 23, "R": 86}
 FED = 99
-PAGES = ("/", "/precincts/101", "/precincts/101/notices")
+PAGES = ("/", "/precincts/101", "/precincts/101/notices", "/docket")
 
 
 def begun(sheets: Sequence[Sheet] = SHEETS) -> Day:
