@@ -318,9 +318,12 @@ class Day:
         return wait_until(f"{name} is through with its deck", told, patience_s, FOLD_S)
 
     def end_test(self, name: str) -> None:
-        """End the device's test without arming it, and clear its trays."""
+        """End the device's test without arming it, clear its trays, and wait until it knows."""
         self.does("logic-accuracy", "end", "--device", name, "--by", COORDINATOR)
-        self.tables[name].clear_trays()
+        table = self.tables[name]
+        table.clear_trays()
+        # Paper that is laid in before would be fed in the test that is over.
+        wait_until(f"{name} has closed its test", lambda: table.asks("idle"))
 
     def arm(self, name: str, papers: Path) -> None:
         """Let both sides certify a device that passed, print its zero report, and clear its trays."""
