@@ -30,6 +30,7 @@ from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program
 from recount_classifier.reading import Reading
 from recount_device import run as device_run
+from recount_device import software
 from recount_device.camera import Page
 from recount_device.config import Config, read_config
 from recount_device.host_pin import HostPin
@@ -37,7 +38,6 @@ from recount_device.identity import open_identity
 from recount_device.reader import Outcome, sheet_read
 from recount_device.run import Parts
 from recount_device.simulator import connect
-from recount_device.software import software_hash
 from recount_host import serve as host_serve
 from recount_host.act import Person
 from recount_host.cli import find_command, implementation
@@ -383,8 +383,8 @@ class Stack:
 
 def keep_software() -> None:
     """Have every start find the release that this process began with, whatever is edited meanwhile."""
-    software = software_hash()
-    device_run.software_hash = lambda: software
+    begun_with = software.software_hash()
+    software.software_hash = lambda: begun_with
 
 
 def truth(positions: Positions) -> dict[str, list[int]]:
