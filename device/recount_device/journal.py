@@ -138,7 +138,10 @@ class Journal:
         if begun.exists() and (not self.path.exists() or self.path.stat().st_size == 0):
             raise JournalDamaged(f"the journal {self.path} is gone or was emptied: {WHAT_TO_DO}")
         try:
-            self._connection = _connect(self.path, "rwc")
+            if not self.path.exists():
+                # For its owner alone, whatever the folder's mode: it holds figures and pictures.
+                self.path.touch(mode=0o600)
+            self._connection = _connect(self.path, "rw")
             self._connection.execute("PRAGMA journal_mode = WAL")
             if self._is_empty():
                 self._begin()
@@ -148,6 +151,8 @@ class Journal:
             self._refuse(str(error))
         except _NotAsWritten as error:
             self._refuse(str(error))
+        except OSError as error:
+            raise OperatorError(f"the journal {self.path} cannot be begun: {error.strerror}") from None
         if not begun.exists():
             write_durably(begun, b"")
 

@@ -32,6 +32,7 @@ def salvage(journal: Path, public_key: bytes) -> int:
     target = journal.with_name(SOUND_FILE)
     beside = journal.with_name(f"{SOUND_FILE}.new")
     beside.unlink(missing_ok=True)
+    beside.touch(mode=0o600)
     with closing(sqlite3.connect(beside)) as copy:
         copy.execute("PRAGMA synchronous = FULL")
         copy.executescript(_SCHEMA)

@@ -35,6 +35,27 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
     journal.close()
 
 
+def test_only_its_owner_reads_the_journal_whoever_may_look_into_the_folder(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    journal = reopen(tmp_path)
+    journal.write(FAULT)
+    kept = [path for path in tmp_path.iterdir() if path.name.startswith("journal.sqlite")]
+    assert {path.stat().st_mode & 0o777 for path in kept} == {0o600}
+    journal.close()
+
+
+def test_a_journal_that_cannot_be_begun_says_so_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    identity = open_identity(tmp_path)
+    monkeypatch.setattr(Path, "touch", fails)
+    with pytest.raises(OperatorError, match="cannot be begun: No space left on device"):
+        Journal(tmp_path, identity)
+
+
 def reopen(folder: Path) -> Journal:
     return Journal(folder, open_identity(folder))
 
