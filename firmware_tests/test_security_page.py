@@ -18,6 +18,8 @@ ATTACKS = (
     "a swapped device",
     "a man in the middle",
     "a stranger with a key of his own sends records, or asks for programs, behind his introduction",
+    "somebody who answers at the host's address speaks another protocol version",
+    "strangers show key after key, or count records down",
     "connections without end that say nothing",
     "a device asks on and on, takes no answer, or sends faster than the disk writes",
     "the processes that check signatures are ended, hang or answer nonsense",

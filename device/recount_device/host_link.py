@@ -134,7 +134,6 @@ class HostLink:
         self._received: list[Received] = []
         self._present = False
         self._refusal = ""
-        self._incompatible = ""
         self._offered = ""
         self._faults_told: set[str] = set()
         self._state = ("", "")
@@ -157,11 +156,6 @@ class HostLink:
     def refusal(self) -> str:
         """Why the host does not take this device; empty where it does or is not there."""
         return self._refusal
-
-    @property
-    def incompatible(self) -> str:
-        """Why host and device can never talk (version, message table); empty where they may."""
-        return self._incompatible
 
     @property
     def offered(self) -> str:
@@ -232,17 +226,12 @@ class HostLink:
 
     def set_present(self, present: bool, refusal: str = "") -> None:
         """Hear whether the host takes this device."""
-        if present != self._present or refusal:
+        if present != self._present or refusal not in ("", self._refusal):
             _log.info("%s", refusal or ("the host answers" if present else "the host does not answer"))
         self._present = present
         self._refusal = refusal if not present else ""
         if present:
-            self._incompatible = self._offered = ""
-
-    def set_incompatible(self, why: str) -> None:
-        """Hear that the host is of another release: it takes this device neither now nor later."""
-        self._present = False
-        self._refusal = self._incompatible = why
+            self._offered = ""
 
     @property
     def state(self) -> tuple[str, str]:

@@ -70,10 +70,6 @@ class Desk(Protocol):
         """Hear whether the host takes this device."""
         ...
 
-    def set_incompatible(self, why: str) -> None:
-        """Hear that the host is of another release: it takes this device neither now nor later."""
-        ...
-
     def offer(self, words: str) -> None:
         """Hear the words of a host that answers while none is pinned; people compare them."""
         ...
@@ -162,9 +158,8 @@ class HostSession:
                 self._forget()
                 self._desk.set_present(present=False)
             else:
-                self._forget()
-                self.refused = True
-                self._desk.set_incompatible(str(content))
+                # Another release answers there, or somebody who says so: shown, and tried again later.
+                self._refuse(str(content))
 
     def output(self, now_ms: int) -> bytes:
         """Return the bytes to write now: records first, then words, then crops."""

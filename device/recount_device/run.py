@@ -64,11 +64,6 @@ class Parts:
 class HostDesk(Host, Programs, Outbox, Protocol):
     """The host, in all that the device wants of it."""
 
-    @property
-    def incompatible(self) -> str:
-        """Why host and device can never talk; empty where nothing says so."""
-        ...
-
 
 class PrintingPanel:
     """A panel whose messages are also printed, for the log and for programs that watch the device."""
@@ -238,16 +233,13 @@ def run_device(
         station = make_station(config, journal, parts, feeder, host, store)
         host.start()
         stack.callback(host.close)
-        _work(station, host, parts.clock, signals)
+        _work(station, parts.clock, signals)
 
 
-def _work(station: Station, host: HostDesk, clock: Clock, signals: _Signals) -> None:
-    """Work until a signal comes; OperatorError for a host of another release, once no batch is open."""
+def _work(station: Station, clock: Clock, signals: _Signals) -> None:
+    """Work until a signal comes."""
     while not signals.came:
-        incompatible = host.incompatible
         station.step()
-        if incompatible and station.between_batches:
-            raise OperatorError(incompatible)
     station.stopping = True
     until_us = clock.now_us() + GRACE_US
     station.step()

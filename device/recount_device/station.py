@@ -135,11 +135,6 @@ class Station:
         """Whether no sheet is in motion."""
         return not self._passage.in_motion or not self._in_line
 
-    @property
-    def between_batches(self) -> bool:
-        """Whether no batch is open: nothing is lost when the device ends here."""
-        return self._scribe.batch is None
-
     def step(self) -> None:
         """Hear what happened, do what follows, show what is so, and wait."""
         for order in self._host.orders():

@@ -438,7 +438,6 @@ class BenchHost:
     def __init__(self) -> None:
         self.present = True
         self.refusal = ""
-        self.incompatible = ""
         self.offered = ""
         self.pinned = ""
         self.states: list[tuple[str, str]] = []

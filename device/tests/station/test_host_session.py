@@ -35,7 +35,6 @@ class Desk:
         self.received: list[Received] = []
         self.present = False
         self.refusal = ""
-        self.incompatible = ""
         self.state: tuple[str, str] = ("", "")
         self.program_wanted = b""
         self.offered: list[str] = []
@@ -50,9 +49,6 @@ class Desk:
 
     def set_present(self, present: bool, refusal: str = "") -> None:
         self.present, self.refusal = present, refusal
-
-    def set_incompatible(self, why: str) -> None:
-        self.present, self.refusal, self.incompatible = False, why, why
 
 
 @dataclass
@@ -231,16 +227,22 @@ def test_a_host_that_refuses_is_left_alone_and_its_reason_is_shown(wire: Wire) -
     wire.run()
     assert wire.session.refused
     assert wire.desk.refusal == "this device is not enrolled"
-    assert wire.desk.incompatible == ""
     assert wire.host.records == []
 
 
-def test_a_host_of_another_protocol_version_is_told_as_such(wire: Wire) -> None:
+def test_a_host_of_another_protocol_version_is_told_as_such_and_tried_again(wire: Wire) -> None:
+    """Anybody who answers at the host's address can say so: it must not end the device."""
     wire.host = TinyHost(version=VERSION + 1)
+    wire.journal.write(FAULT)
     wire.run()
     assert wire.session.refused
-    assert f"speaks protocol version {VERSION + 1}, this end {VERSION}" in wire.desk.incompatible
+    assert f"speaks protocol version {VERSION + 1}, this end {VERSION}" in wire.desk.refusal
     assert wire.host.records == []
+    wire.host = TinyHost()
+    wire.session.restart()
+    wire.run()
+    assert wire.desk.present
+    assert len(wire.host.records) == 1
 
 
 def test_a_host_that_knows_later_records_shows_that_the_journal_is_an_old_copy(wire: Wire) -> None:

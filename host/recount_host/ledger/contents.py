@@ -50,6 +50,8 @@ class Contents:
         self.records: list[Record] = []
         self.devices: Mapping[str, Enrolment] = {}
         self._introduced: dict[str, Newcomer] = {}
+        self._introduced_before: int | None = None
+        """How many were here when the ledger was opened."""
         self._act_hash = NO_ACT
         self._records_read = 0
         self._introduced_read = 0
@@ -75,6 +77,8 @@ class Contents:
             self._read_acts(connection)
         if introduced > self._introduced_read:
             self._read_introduced(connection)
+        if self._introduced_before is None:
+            self._introduced_before = len(self._introduced)
         if records > self._records_read:
             self._read_records(connection)
         if early > self._early_read:
@@ -103,6 +107,15 @@ class Contents:
     def early(self, device: str) -> Collection[int]:
         """Return the numbers of the records of `device` that came before their predecessors."""
         return self._early.get(device, ())
+
+    @property
+    def introduced_since_opening(self) -> int:
+        """How many keys were shown for the first time since the ledger was opened."""
+        return len(self._introduced) - (self._introduced_before or 0)
+
+    def is_introduced(self, device: str) -> bool:
+        """Return whether the key of this device is kept here."""
+        return device in self._introduced
 
     def newcomers(self) -> tuple[Newcomer, ...]:
         """Return the devices that have shown their key and are not enrolled, in the order they came."""

@@ -26,7 +26,7 @@ from recount_protocol.records import (
 )
 
 MAX_INTRODUCED = 1000
-"""More keys than a locality has devices are somebody else's."""
+"""More new keys than a locality has devices are somebody else's; so many for each start of the host."""
 
 MAX_REFUSALS = 10_000
 """The same for all that was refused, under whatever names."""
@@ -81,20 +81,22 @@ def introduce(connection: Connection, contents: Contents, claim: Introduction, u
     if claim.device in enrolled and claim.device in contents.twins:
         return Outcome(Verdict.REFUSED, TWIN)
     if claim.device not in enrolled:
-        return _note_newcomer(connection, claim, utc)
+        return _note_newcomer(connection, contents, claim, utc)
     chain = _load_chain(connection, contents, enrolled[claim.device])
     if why := _why_not_that_chain(claim, chain):
         return refuse(connection, claim.device, claim.name, why, claim.head, utc)
     return Outcome(Verdict.ALREADY, next_n=chain.n + 1)
 
 
-def _note_newcomer(connection: Connection, claim: Introduction, utc: str) -> Outcome:
+def _note_newcomer(connection: Connection, contents: Contents, claim: Introduction, utc: str) -> Outcome:
     """Keep the key of a device that is not enrolled, so that people can compare its words and enrol it."""
     table = schema.introduced
-    kept = connection.execute(select(table.c.device)).scalars().all()
-    if claim.device not in kept:
-        if len(kept) >= MAX_INTRODUCED:
-            why = f"{len(kept)} keys were shown here already, which is the limit"
+    if not contents.is_introduced(claim.device):
+        if contents.introduced_since_opening >= MAX_INTRODUCED:
+            why = (
+                f"{MAX_INTRODUCED} new keys were shown to this host since its start, which is the limit: "
+                "take whoever does that off the network, then start recount-host serve again"
+            )
             return Outcome(Verdict.REFUSED, why)
         connection.execute(
             insert(table).values(

@@ -198,11 +198,19 @@ def test_no_record_of_a_device_that_is_not_enrolled_is_taken(ledger: Ledger) -> 
     assert "not enrolled" in ledger.refusals()[0].why
 
 
-def test_newcomers_are_bounded(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_newcomers_are_bounded_and_a_new_start_of_the_host_has_room_again(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Strangers that show key after key keep a new device out while they do it, and not for good."""
     monkeypatch.setattr(intake, "MAX_INTRODUCED", 3)
     verdicts = [introduce(ledger, make_device(f"device-{n}", n), enrolled=False) for n in range(1, 6)]
     assert verdicts == [Verdict.NOT_ENROLLED] * 3 + [Verdict.REFUSED] * 2
+    assert introduce(ledger, make_device("device-1", 1), enrolled=False) is Verdict.NOT_ENROLLED
     assert len(ledger.newcomers()) == 3
+    ledger.close()
+    with Ledger(tmp_path / "ledger.sqlite") as again:
+        assert introduce(again, make_device("device-5", 5), enrolled=False) is Verdict.NOT_ENROLLED
+        assert len(again.newcomers()) == 4
 
 
 def test_strangers_that_use_a_devices_id_keep_no_proof_against_its_key_out(
