@@ -1,7 +1,8 @@
-"""`recount-host export public`: results, cast vote records and every table, for publication.
+"""`recount-host export public`: results, cast vote records and tables, for publication.
 
 cvr.json (NIST SP 1500-103), err.json (NIST SP 1500-100), tables.json, and each table as CSV in tables/. A
-precinct is in it once it is concluded. Cast vote records are in random order and carry no numbers.
+precinct is in it once it is concluded. Cast vote records are in random order; no file carries the number or
+place of a sheet, or names a device.
 """
 
 import argparse

@@ -4,6 +4,9 @@ One record is one sheet that a scanner counted or set aside. Which positions are
 is for people to say (§ 24.2-644), so its record says why it was set aside and that it needs adjudication, and
 names no selection. Sheets that were not accepted were not read: they have no record. Where all ballots of a
 precinct were counted by hand (D 2 s. 3) what a scanner read counts for nothing, and there are none either.
+
+No record tells which device read it, and the format's reporting device is this host for all of them: a device
+that took a few sheets would make a small group, in which a ballot can be guessed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,7 +16,7 @@ from typing import Any
 from recount_host.law.contest import Contest
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.result import option_names, scanners_count
-from recount_host.law.tally import Batch, Sheet
+from recount_host.law.tally import Sheet
 from recount_host.order import Order
 from recount_protocol.fates import COUNTED, SET_ASIDE
 
@@ -35,7 +38,7 @@ def cvr_report(
     """Return the report of all sheets of these precincts, shuffled by `order` and named at random by it."""
     told = [state for state in precincts if scanners_count(state)]
     records = [
-        _record(state, batch, sheet, crops.get((batch.device, sheet.judged_n), b""))
+        _record(state, sheet, crops.get((batch.device, sheet.judged_n), b""))
         for state in told
         for batch in state.standing_batches
         for sheet in batch.sheets
@@ -49,7 +52,9 @@ def cvr_report(
         "GeneratedDate": utc,
         "ReportGeneratingDeviceIds": [HOST],
         "ReportType": ["aggregated"],
-        "ReportingDevice": _devices(told),
+        "ReportingDevice": [
+            {"@id": HOST, "@type": "CVR.ReportingDevice", "Application": "recount-host"},
+        ],
         "GpUnit": [_locality(facts.order), *(_unit(state) for state in precincts)],
         "Election": [_election(facts.order, precincts)],
         "CVR": named,
@@ -72,21 +77,6 @@ def _notes(order: Order, precincts: Sequence[PrecinctState]) -> str:
     if by_hand:
         said += f" Counted by hand as a whole, so without records: precinct {', '.join(by_hand)}."
     return said
-
-
-def _devices(told: Sequence[PrecinctState]) -> list[dict[str, Any]]:
-    runs = {run.device: (state.name_of(run.device), run) for state in told for run in state.runs}
-    scanners = [
-        {
-            "@id": f"device-{device}",
-            "@type": "CVR.ReportingDevice",
-            "Application": f"recount-device {run.software}",
-            "Model": name,
-            "SerialNumber": device,
-        }
-        for device, (name, run) in sorted(runs.items())
-    ]
-    return [{"@id": HOST, "@type": "CVR.ReportingDevice", "Application": "recount-host"}, *scanners]
 
 
 def _locality(order: Order) -> dict[str, Any]:
@@ -148,12 +138,11 @@ def _selection(key: str, name: str, *, measure: bool) -> dict[str, Any]:
     return {**own, "@type": "CVR.CandidateSelection", "CandidateIds": [f"candidate-{key}"]}
 
 
-def _record(state: PrecinctState, batch: Batch, sheet: Sheet, crop_sha256: bytes) -> dict[str, Any]:
+def _record(state: PrecinctState, sheet: Sheet, crop_sha256: bytes) -> dict[str, Any]:
     record: dict[str, Any] = {
         "@type": "CVR.CVR",
         "ElectionId": ELECTION,
         "BallotStyleUnitId": f"precinct-{state.precinct.id}",
-        "CreatingDeviceId": f"device-{batch.device}",
         "CVRSnapshot": [_snapshot(sheet)],
     }
     if crop_sha256:

@@ -1,8 +1,9 @@
-"""What everybody may have of a recount: results and cast vote records in the common formats, and every table.
+"""What everybody may have of a recount: results and cast vote records in the common formats, and tables.
 
 A precinct is in it once it is concluded: then nothing of it is blind any more. Cast vote records come in
-random order, under random names, without batch, sequence or time: nobody can tell from them in which order
-ballots lay in a container, let alone were cast.
+random order, under random names, without device, batch, sequence, place or time, and no table has a row about
+one sheet, one device or one batch: nobody can tell in which order ballots lay in a container, let alone were
+cast. Those numbers are in the sealed bundle alone.
 """
 
 import json

@@ -1,6 +1,9 @@
-"""Every table that a person sees on paper, as rows: for CSV, and together as JSON.
+"""The tables for publication, as rows: for CSV, and together as JSON.
 
-They are the tables of the forms and of the statement, so nothing is in them that is not printed.
+They are tables of the forms and of the statement, so nothing is in them that is not printed; but each is
+about all ballots of a precinct, or of one of its piles. What is about one ballot, device or batch is for the
+court alone: the run report, the set-aside list, questioned ballots and the rulings on them. A device that
+took a few sheets, or a place in a tray, could tell how one person voted.
 """
 
 import csv
@@ -18,7 +21,11 @@ from recount_host.law.hand_count import together, votes_lost
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.printed_forms import forms_ready
 from recount_host.law.statement import statement
-from recount_host.law.statement_lines import Line, Row, Statement
+from recount_host.law.statement_lines import IdentityLine, Line, Row, Statement
+
+PRECINCT_FORMS_PUBLISHED = frozenset({"custody", "counts", "mismatch", "tally", "call", "reseal"})
+COURT_FORMS_PUBLISHED = frozenset({"transmittal", "certification", "tie", "changes"})
+"""The forms whose tables are published, by their words; one that is not named here is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +66,14 @@ def _cell(text: str) -> str:
 
 
 def tables_of(facts: Facts, court: Court, precincts: Sequence[PrecinctState]) -> tuple[Table, ...]:
-    """Return every table of these precincts, which are concluded, and of the locality."""
+    """Return the tables of these precincts, which are concluded, and of the locality."""
     found: list[Table] = []
     for state in precincts:
         name = state.precinct.id
         found += _of_statement(name, statement(facts, name))
-        for form in forms_ready(state):
+        for form in (form for form in forms_ready(state) if form in PRECINCT_FORMS_PUBLISHED):
             found += _of_form(f"{name}-{form}", precinct_form(facts, name, form))
-    for form in law_of_court.forms_ready(court):
+    for form in (form for form in law_of_court.forms_ready(court) if form in COURT_FORMS_PUBLISHED):
         found += _of_form(f"court-{form}", court_form(facts, form))
     return (*found, _undervotes(precincts))
 
@@ -95,14 +102,25 @@ def _of_statement(name: str, said: Statement) -> Iterator[Table]:
         rows = tuple((line.name, str(line.value), line.source) for line in lines(said))
         yield Table(f"{name}-statement-{what}", f"{title}: {what}", ("what", "number", "source"), rows)
     yield Table(
+        f"{name}-statement-sources",
+        f"{title}: whence the figures come",
+        ("stream", "source"),
+        tuple((line.stream, line.source) for line in said.sources),
+    )
+    yield Table(
         f"{name}-statement-identities",
         f"{title}: identities",
         ("identity", "meaning", "holds", "figures", "note"),
         tuple(
-            (line.name, line.meaning, _HOLDS[line.holds], "; ".join(line.figures), line.note)
+            (line.name, line.meaning, _HOLDS[line.holds], "; ".join(line.figures), _note(line))
             for line in said.identities
         ),
     )
+
+
+def _note(line: IdentityLine) -> str:
+    """Return the note of an identity; that of I9 says how many batches there were."""
+    return "" if line.name == "I9" else line.note
 
 
 _HOLDS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "a note"}

@@ -15,9 +15,19 @@ import pytest
 
 from host.tests.exports.localities import UTC, a_finished_day, fill
 from recount_host.cli import main
+from recount_host.exports.cvr import cvr_report
 from recount_host.exports.errors import ExportRefused
 from recount_host.exports.public import Public, public_export
-from recount_host.exports.tables import Table, csv_bytes
+from recount_host.exports.tables import (
+    COURT_FORMS_PUBLISHED,
+    PRECINCT_FORMS_PUBLISHED,
+    Table,
+    csv_bytes,
+)
+from recount_host.law import tally as law_tally
+from recount_host.law.court import fold_court
+from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
+from recount_host.law.precinct import PrecinctState
 from recount_host.ledger.ledger import open_ledger
 from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, Sheet, a_counted_day, a_hand_count_day
 from recount_protocol.fates import COUNTED, SET_ASIDE
@@ -184,6 +194,25 @@ def test_a_record_without_a_picture_names_none() -> None:
     assert not [record for record in records if "BallotImage" in record]
 
 
+def test_a_sheet_may_stand_anywhere_in_the_export_whenever_it_was_fed() -> None:
+    facts = a_plain_day().facts()
+    states = tuple(fold_court(facts).precincts.values())
+    first = {sheet.judged_n: b"%032d" % (sheet is fed(states)[0]) for sheet in fed(states)}
+    crops = {(device.id, n): crop for device in a_plain_day().devices.values() for n, crop in first.items()}
+    places: set[int] = set()
+    for seed in range(150):
+        records = cvr_report(facts, states, crops, UTC, Random(seed))["CVR"]
+        hashes = [record["BallotImage"][0]["Hash"]["Value"] for record in records]
+        places.add(hashes.index((b"%032d" % 1).hex()))
+    assert places == set(range(11))
+
+
+def fed(states: Sequence[PrecinctState]) -> list[law_tally.Sheet]:
+    """Return the sheets that have a record, as they were fed."""
+    batches = [batch for state in states for batch in state.standing_batches]
+    return [sheet for batch in batches for sheet in batch.sheets if sheet.fate in (COUNTED, SET_ASIDE)]
+
+
 def test_records_are_in_random_order_and_nothing_in_them_tells_another() -> None:
     one, other = (read(exported(a_plain_day(), seed), "cvr.json")["CVR"] for seed in (1, 2))
     assert len({record["UniqueId"] for record in (*one, *other)}) == 22
@@ -191,7 +220,78 @@ def test_records_are_in_random_order_and_nothing_in_them_tells_another() -> None
     assert kinds[0] != kinds[1]
     assert Counter(kinds[0]) == Counter(kinds[1])
     for record in one:
-        assert not {"BatchId", "BatchSequenceId", "BallotAuditId", "BallotSheetId"} & set(record)
+        assert set(record) == {
+            "@type", "ElectionId", "BallotStyleUnitId", "CVRSnapshot", "CurrentSnapshotId", "UniqueId",
+            "BallotImage",
+        }  # fmt: skip
+
+
+def test_the_one_reporting_device_is_the_host_for_all() -> None:
+    report = read(exported(a_plain_day()), "cvr.json")
+    assert report["ReportingDevice"] == [
+        {"@id": "host", "@type": "CVR.ReportingDevice", "Application": "recount-host"}
+    ]
+    assert report["ReportGeneratingDeviceIds"] == ["host"]
+
+
+@cache
+def a_day_of_two_scanners() -> Day:
+    """Return a concluded day whose last three sheets another scanner took than the first nine."""
+    day = Day()
+    day.scan(TWELVE_SHEETS[:9], "scanner-blue")
+    day.scan(TWELVE_SHEETS[9:], "scanner-green")
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    day.conclude()
+    return day
+
+
+def test_no_file_names_a_device_or_its_run() -> None:
+    day = a_day_of_two_scanners()
+    said = b"\n".join(exported(day).files.values()).decode()
+    assert len(day.devices) == 2
+    for device in day.devices.values():
+        for name in (device.name, device.id, device.public_key.hex(), device.run):
+            assert name not in said, name
+
+
+def test_no_table_tells_the_number_of_a_sheet_or_its_place_in_the_tray() -> None:
+    words = {"device", "batch", "run", "sheet", "place", "tray", "tag", "envelope"}
+    for make_day in (*DAYS, a_day_of_two_scanners):
+        tables = read(exported(make_day()), "tables.json")
+        columns = {column.lower() for table in tables for column in table["columns"]}
+        assert columns
+        assert not {word for column in columns for word in column.split()} & words
+
+
+def test_no_table_is_about_one_device_one_sheet_or_one_ballot() -> None:
+    names = {table["name"] for table in read(exported(a_plain_day()), "tables.json")}
+    kinds = {name.partition("-")[2].rpartition("-")[0] for name in names}
+    assert not kinds & {"runs", "set-aside", "challenges", "labels", "submission", "docket", "rulings"}
+    every_form = {*PRECINCT_FORMS, *COURT_FORMS}
+    assert every_form >= PRECINCT_FORMS_PUBLISHED | COURT_FORMS_PUBLISHED
+
+
+def test_which_scanner_took_a_sheet_changes_no_figure_that_is_published() -> None:
+    day = Day()
+    day.scan(TWELVE_SHEETS, "scanner-blue")
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    day.conclude()
+    one, two = exported(day), exported(a_day_of_two_scanners())
+    assert set(one.files) == set(two.files)
+    differ = {name for name in one.files if one.files[name] != two.files[name] and name.endswith(".csv")}
+    # The record code is a hash of everything behind the statement; all else is the same.
+    assert differ == {"tables/court-transmittal-1.csv"}
+    assert one.files["cvr.json"] == two.files["cvr.json"]
 
 
 def test_a_precinct_counted_by_hand_has_no_records_and_is_named() -> None:
@@ -253,7 +353,7 @@ def test_undervotes_are_told_both_ways() -> None:
 # Tables
 
 
-def test_every_table_on_paper_is_there_as_csv_and_in_one_json() -> None:
+def test_the_tables_of_the_precincts_are_there_as_csv_and_in_one_json() -> None:
     made = exported(a_plain_day())
     tables = read(made, "tables.json")
     assert {f"tables/{table['name']}.csv" for table in tables} == {n for n in made.files if "/" in n}
