@@ -41,10 +41,16 @@ COMMANDS: tuple[Command, ...] = (
     Command(("pin-host",), "recount_device.pin_host", "let the device obey the host with these words only"),
     Command(("read",), "recount_device.read", "read sheets from image files with a contest program"),
     Command(
-        ("calibrate-marks",), "recount_device.calibrate_marks", "pass or fail this device, paper and pens"
+        ("calibrate-marks",),
+        "recount_device.calibration.calibrate_marks",
+        "pass or fail this device, paper and pens",
     ),
-    Command(("calibrate",), "recount_device.calibrate", "set up this device's camera, and pass or fail it"),
-    Command(("chart",), "recount_device.chart", "make the lens chart that calibrate is fed with"),
+    Command(
+        ("calibrate",),
+        "recount_device.calibration.calibrate",
+        "set up this device's camera, and pass or fail it",
+    ),
+    Command(("chart",), "recount_device.calibration.chart", "make the lens chart that calibrate is fed with"),
     Command(("simulate",), "recount_device.simulator", "run the simulated paper path of a WORLD.toml"),
     Command(("firmware",), "recount_device.firmware", "install or verify the program of a feeder board"),
     Command(("feeder",), "recount_device.feeder", "watch the feeder's sensors, and move its motors"),

@@ -17,9 +17,9 @@ from recount_classifier.locate import locate
 from recount_classifier.program import Option, Program, make_program
 from recount_classifier.sheet_map import SheetMap
 from recount_classifier.thresholds import Thresholds
-from recount_device.chart_dots import find_dots
-from recount_device.chart_sheet import ChartSheet, chart_picture
-from recount_device.lens_fit import fit_lens
+from recount_device.calibration.chart_dots import find_dots
+from recount_device.calibration.chart_sheet import ChartSheet, chart_picture
+from recount_device.calibration.lens_fit import fit_lens
 
 CHARTS = 3
 TOP_ROW = ("c1", "c4", "c8")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_ballots.scanner import Scan, ScanSettings, scan
-from recount_device.chart_sheet import ChartSheet, chart_picture
+from recount_device.calibration.chart_sheet import ChartSheet, chart_picture
 
 Grey = NDArray[np.uint8]
 

@@ -18,9 +18,9 @@ from device.tests.classifier import fairview
 from device.tests.station.bench import Bench
 from device.tests.station.chart_pictures import SHARP, Grey, chart, chart_scan, fallen, lit, white_sheet
 from recount_ballots.scanner import ScanSettings, Streak
-from recount_device.calibrate import CHART_WORDS, DECK_WORDS
-from recount_device.calibration_checks import LIMITS_BY_NAME
-from recount_device.calibration_steps import Step, chart_steps, light_step
+from recount_device.calibration.calibrate import CHART_WORDS, DECK_WORDS
+from recount_device.calibration.checks import LIMITS_BY_NAME
+from recount_device.calibration.steps import Step, chart_steps, light_step
 from recount_device.cli import main
 from recount_device.lens_file import LENS_FILE, read_lens
 from recount_device.pictures import encode_png

@@ -16,10 +16,7 @@ from device.tests.classifier.fairview import STYLE, marked, program
 from recount_classifier.program import make_program
 from recount_classifier.raster import Grey
 from recount_classifier.thresholds import Thresholds
-from recount_device.cli import main
-from recount_device.errors import OperatorError
-from recount_device.known_marks import read_known_marks
-from recount_device.mark_calibration import (
+from recount_device.calibration.mark_margins import (
     GUARD_SD,
     MARK_SCORES,
     RESCAN_SD,
@@ -29,6 +26,9 @@ from recount_device.mark_calibration import (
     assess,
     repeat_sd,
 )
+from recount_device.cli import main
+from recount_device.errors import OperatorError
+from recount_device.known_marks import read_known_marks
 
 LIMITS = Thresholds()
 KEYS = ["D", "R", "I", "W"]

@@ -8,8 +8,8 @@ from device.tests.classifier.drawn_pages import Page, fresh_page, program
 from device.tests.station.chart_pictures import fallen, lit, white_sheet
 from recount_classifier.raster import Grey
 from recount_classifier.reading import Reading, read_sheet
-from recount_device.calibration_checks import LIMITS_BY_NAME
-from recount_device.calibration_steps import light_step
+from recount_device.calibration.checks import LIMITS_BY_NAME
+from recount_device.calibration.steps import light_step
 
 LEAST = (LIMITS_BY_NAME["evenness"].least or 0.0) / 100
 LIGHTS = ("side", "corner", "corners", "middle", "band")

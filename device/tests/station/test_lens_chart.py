@@ -12,8 +12,8 @@ import pytest
 
 from device.tests.station.chart_pictures import SHARP, chart, chart_scan
 from recount_classifier.lens import BOUNDS, Lens, LensError, check_lens, picture_grid
-from recount_device.chart_dots import find_dots
-from recount_device.chart_sheet import (
+from recount_device.calibration.chart_dots import find_dots
+from recount_device.calibration.chart_sheet import (
     LEAST_MARGIN_MM,
     LENGTHS_IN,
     SHEET_WIDTH_MM,
@@ -21,10 +21,10 @@ from recount_device.chart_sheet import (
     chart_pdf,
     chart_picture,
 )
+from recount_device.calibration.lens_fit import LensFit, fit_lens, projected
 from recount_device.cli import main
 from recount_device.errors import OperatorError
 from recount_device.lens_file import LENS_FILE, lens_of_device, read_lens, write_lens
-from recount_device.lens_fit import LensFit, fit_lens, projected
 
 DRAWN_DPI = 144
 BENT = Lens(1000, 1400, 510.0, 690.0, -0.06, 0.01, -0.004, 0.002, -0.001)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.streaks import PALEST, dark_lines
-from recount_device.chart_dots import Grey, paper_under
-from recount_device.chart_optics import CLIPPED
-from recount_device.chart_sheet import SHEET_WIDTH_MM
+from recount_device.calibration.chart_dots import Grey, paper_under
+from recount_device.calibration.chart_optics import CLIPPED
+from recount_device.calibration.chart_sheet import SHEET_WIDTH_MM
 from recount_device.errors import OperatorError
 
 _SMALL_COLUMNS: Final = 200

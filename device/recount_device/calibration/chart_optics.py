@@ -14,9 +14,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_device.chart_dots import Dots, Grey, Points, paper_under
-from recount_device.chart_sheet import DOT_MM, PITCH_MM
-from recount_device.lens_fit import LensFit
+from recount_device.calibration.chart_dots import Dots, Grey, Points, paper_under
+from recount_device.calibration.chart_sheet import DOT_MM, PITCH_MM
+from recount_device.calibration.lens_fit import LensFit
 
 PLACES: Final = (
     ("top left", "top", "top right"),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from recount_classifier.lens import LENS_NUMBERS, Lens
-from recount_device.calibration_checks import Check
-from recount_device.calibration_steps import Seen, Step
+from recount_device.calibration.checks import Check
+from recount_device.calibration.steps import Seen, Step
 from recount_device.lens_file import lens_hash
 
 

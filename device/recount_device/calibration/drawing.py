@@ -11,11 +11,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from recount_classifier.lens import Lens, picture_grid
-from recount_device.calibration_checks import LIMITS_BY_NAME
-from recount_device.calibration_page import Walk, check_line
-from recount_device.calibration_steps import Step
-from recount_device.chart_optics import PLACES, Optics
-from recount_device.svg import BAD, INK, QUIET, line, text
+from recount_device.calibration.chart_optics import PLACES, Optics
+from recount_device.calibration.checks import LIMITS_BY_NAME
+from recount_device.calibration.page import Walk, check_line
+from recount_device.calibration.steps import Step
+from recount_device.calibration.svg import BAD, INK, QUIET, line, text
 
 WIDTH_PX = 960
 _FIELD = 190

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
 from recount_classifier.thresholds import Thresholds
-from recount_device.mark_calibration import MARK_SCORES, SCORES, Result, Scores
-from recount_device.svg import BAD, INK, QUIET, line, text
+from recount_device.calibration.mark_margins import MARK_SCORES, SCORES, Result, Scores
+from recount_device.calibration.svg import BAD, INK, QUIET, line, text
 
 WIDTH_PX = 960
 _LEFT, _RIGHT = 190, 30

@@ -1,7 +1,7 @@
 """`recount-device calibrate-marks`: pass or fail this device, paper and pens against a program's thresholds.
 
 Read with this device's camera: blank sheets, and a deck whose marks are known (`--known`, see
-`known_marks.py`). What must hold is told in `mark_calibration.py`. Exit code 0: passed; 1: failed, with one
+`known_marks.py`). What must hold is told in `mark_margins.py`. Exit code 0: passed; 1: failed, with one
 sentence that says what to do; 2: the files given are no calibration.
 """
 
@@ -16,11 +16,7 @@ import cv2
 from recount_classifier.lens import Lens
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
-from recount_device.calibration_plot import plot
-from recount_device.errors import OperatorError
-from recount_device.known_marks import name_of, read_known_marks
-from recount_device.lens_file import read_lens
-from recount_device.mark_calibration import (
+from recount_device.calibration.mark_margins import (
     LEAST_BLANKS,
     MARK_SCORES,
     RECOMMENDED_SHEETS,
@@ -32,6 +28,10 @@ from recount_device.mark_calibration import (
     assess,
     scores_of,
 )
+from recount_device.calibration.plot import plot
+from recount_device.errors import OperatorError
+from recount_device.known_marks import name_of, read_known_marks
+from recount_device.lens_file import read_lens
 from recount_device.read import add_lens, load_program, load_sheet, read_in_full
 
 SHOWN_TROUBLES = 5

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from recount_device.chart_dots import Dots
-from recount_device.chart_optics import Optics
-from recount_device.lens_fit import LensFit
-from recount_device.white_sheet import WhiteSheets
+from recount_device.calibration.chart_dots import Dots
+from recount_device.calibration.chart_optics import Optics
+from recount_device.calibration.lens_fit import LensFit
+from recount_device.calibration.white_sheet import WhiteSheets
 
 
 @dataclass(frozen=True, slots=True)

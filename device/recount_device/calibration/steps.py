@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.lens import BOUNDS, Lens, LensError, check_lens
-from recount_device.calibration_checks import Check, focus_and_exposure, lens_checks, white_checks
-from recount_device.chart_dots import Dots, Grey, find_dots
-from recount_device.chart_optics import Optics, optics_of
+from recount_device.calibration.chart_dots import Dots, Grey, find_dots
+from recount_device.calibration.chart_optics import Optics, optics_of
+from recount_device.calibration.checks import Check, focus_and_exposure, lens_checks, white_checks
+from recount_device.calibration.lens_fit import LensFit, fit_lens
+from recount_device.calibration.white_sheet import white_sheets
 from recount_device.errors import OperatorError
-from recount_device.lens_fit import LensFit, fit_lens
-from recount_device.white_sheet import white_sheets
 
 
 @dataclass(frozen=True, slots=True)

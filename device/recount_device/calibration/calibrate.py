@@ -19,7 +19,7 @@ import cv2
 from recount_classifier.lens import Lens
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
-from recount_device.calibrate_marks import (
+from recount_device.calibration.calibrate_marks import (
     KnownSheet,
     assessed,
     known_files,
@@ -28,16 +28,16 @@ from recount_device.calibrate_marks import (
     refuse_unknown,
     words,
 )
-from recount_device.calibration_drawing import drawing
-from recount_device.calibration_feed import SheetFeed, open_feed
-from recount_device.calibration_page import Walk, json_line, page
-from recount_device.calibration_steps import MARKS_TITLE, Seen, Step, chart_steps, lens_of, light_step
+from recount_device.calibration.drawing import drawing
+from recount_device.calibration.feed import SheetFeed, open_feed
+from recount_device.calibration.mark_margins import LEAST_BLANKS
+from recount_device.calibration.page import Walk, json_line, page
+from recount_device.calibration.steps import MARKS_TITLE, Seen, Step, chart_steps, lens_of, light_step
 from recount_device.config import Config, read_config
 from recount_device.errors import OperatorError
 from recount_device.identity import KEY_FILE, open_identity
 from recount_device.journal import JOURNAL_FILE
 from recount_device.lens_file import lens_hash, lens_of_device, write_lens
-from recount_device.mark_calibration import LEAST_BLANKS
 from recount_device.read import load_program, load_sheet
 from recount_device.run import make_own_folder
 from recount_device.show import fold_journal

@@ -6,7 +6,7 @@ OUT.pdf is for a printer. OUT.png is the chart as a camera without a lens's bend
 import argparse
 from pathlib import Path
 
-from recount_device.chart_sheet import LENGTHS_IN, ChartSheet, chart_pdf, chart_picture
+from recount_device.calibration.chart_sheet import LENGTHS_IN, ChartSheet, chart_pdf, chart_picture
 from recount_device.errors import OperatorError
 from recount_device.pictures import encode_png
 

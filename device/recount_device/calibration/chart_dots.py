@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from recount_device.chart_sheet import COLUMNS, DOT_MM, PITCH_MM
+from recount_device.calibration.chart_sheet import COLUMNS, DOT_MM, PITCH_MM
 from recount_device.errors import OperatorError
 
 Grey = NDArray[np.uint8]

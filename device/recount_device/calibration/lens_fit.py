@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.lens import Lens
-from recount_device.chart_dots import Dots, Points
+from recount_device.calibration.chart_dots import Dots, Points
 from recount_device.errors import OperatorError
 
 _HELD_PX: Final = 0.05
