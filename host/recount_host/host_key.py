@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from recount_host.durable import force_folder
 from recount_host.errors import OperatorError
+from recount_host.private_files import read_private
 from recount_protocol.errors import KeyFileError
 from recount_protocol.key_files import read_key, write_certificate, write_key
 from recount_protocol.key_words import key_words
@@ -48,7 +49,7 @@ class HostKey:
 def open_host_key(folder: Path) -> HostKey:
     """Return the key kept in `folder`; make the key file (mode 0600) where there is none.
 
-    Raises OperatorError where the file can be read by others, or holds no Ed25519 key with its certificate.
+    Raises OperatorError where it is not its reader's alone, or holds no Ed25519 key with its certificate.
     """
     path = folder / KEY_FILE
     if not path.exists():
@@ -85,9 +86,7 @@ def _make(path: Path) -> None:
 
 def _read(path: Path) -> Ed25519PrivateKey:
     try:
-        if path.stat().st_mode & 0o077:
-            raise OperatorError(f"{path} can be read by others than its owner: run chmod 600 {path}")
-        return read_key(path.read_bytes())
+        return read_key(read_private(path))
     except OSError as error:
         raise OperatorError(f"{path} cannot be read: {error.strerror}") from error
     except KeyFileError as error:

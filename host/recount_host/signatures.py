@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from recount_host.errors import OperatorError
+from recount_host.private_files import read_private
 
 MAX_SIGNATURES_BYTES = 50_000
 FINGERPRINT_DIGITS = 16
@@ -178,7 +179,10 @@ def _written(signatures: Sequence[Signature]) -> str:
 
 
 def open_signing_key(path: Path) -> Ed25519PrivateKey:
-    """Return the private key in the file at `path`; where there is none it is made, for its owner alone."""
+    """Return the private key in the file at `path`; where there is none it is made, for its owner alone.
+
+    Raises NotPrivate where others than its owner can read it, and SignatureError where it is no such key.
+    """
     try:
         if path.exists():
             return _read_key(path)
@@ -195,7 +199,7 @@ def open_signing_key(path: Path) -> Ed25519PrivateKey:
 
 def _read_key(path: Path) -> Ed25519PrivateKey:
     try:
-        loaded = serialization.load_pem_private_key(path.read_bytes(), password=None)
+        loaded = serialization.load_pem_private_key(read_private(path), password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         raise SignatureError(f"{path} holds no private key: name the right file") from None
     if not isinstance(loaded, Ed25519PrivateKey):

@@ -33,6 +33,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from recount_host.exports.errors import ExportRefused, NoBundle, SealBroken
+from recount_host.private_files import read_private
 
 MAGIC = b"recount-sealed-1\n"
 CHUNK_BYTES = 64 * 1024
@@ -40,7 +41,6 @@ TAG_BYTES = 16
 KEY_BYTES = 32
 NAME_BYTES = 8
 HEAD_BYTES = len(MAGIC) + KEY_BYTES + NAME_BYTES
-MAX_KEY_FILE_BYTES = 4096
 
 
 def key_name(public_key: X25519PublicKey) -> str:
@@ -165,7 +165,7 @@ def read_court_public_key(path: Path) -> X25519PublicKey:
 
 
 def read_court_private_key(path: Path) -> X25519PrivateKey:
-    """Return the court's private key. Raises NoBundle."""
+    """Return the court's private key. Raises NoBundle, and NotPrivate where others can read it too."""
     data = _key_file(path, NoBundle)
     try:
         key = load_pem_private_key(data, None)
@@ -178,7 +178,6 @@ def read_court_private_key(path: Path) -> X25519PrivateKey:
 
 def _key_file(path: Path, refused: type[ExportRefused] | type[NoBundle]) -> bytes:
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_KEY_FILE_BYTES)
+        return read_private(path)
     except OSError as error:
         raise refused(f"the key {path} cannot be read: {error.strerror}") from None
