@@ -17,7 +17,7 @@ from recount_host.act import NO_ACT, Act, Person, act_hash, encode_act
 from recount_host.law import drafts
 from recount_host.law.acts import check_act
 from recount_host.law.certification import Certification, certification
-from recount_host.law.challenges import CHALLENGED
+from recount_host.law.challenges import CHALLENGED, find_tag
 from recount_host.law.court import Court, admit_court, docket_of, fold_court
 from recount_host.law.disclosure import PrecinctView, view
 from recount_host.law.hand_count import of_pile
@@ -362,9 +362,24 @@ class Day:
             said: dict[str, Any] = {"tag": tag, "side": side, "inspected": "inspected", "argument": ""}
             self.act("ballot_heard", (CLERK_OF_COURT,), precinct, **said)
 
-    def rule(self, outcome: str, tag: str = "T-1", precinct: str = "101", instead_of: int = 0) -> int:
-        """Let the clerk enter a ruling; return its number."""
-        body: dict[str, Any] = {"tag": tag, "outcome": outcome, "reason": "as argued"}
+    def rule(
+        self,
+        outcome: str,
+        tag: str = "T-1",
+        precinct: str = "101",
+        instead_of: int = 0,
+        counted_as: str = "",
+        finding: str = "",
+    ) -> int:
+        """Let the clerk enter a ruling, by default confirming what was entered; return its number."""
+        ballot = find_tag(self.state(precinct).questioned, tag)
+        body: dict[str, Any] = {
+            "tag": tag,
+            "outcome": outcome,
+            "counted_as": counted_as or (ballot.counted_as if ballot else CHALLENGED),
+            "finding": finding,
+            "reason": "as argued",
+        }
         self.act("ballot_ruled", (CLERK_OF_COURT,), precinct, **body, instead_of=instead_of)
         return self.acts[-1].n
 

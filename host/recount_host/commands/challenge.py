@@ -30,7 +30,8 @@ segregate = ActCommand(
         option("--question", "what is in question, in a few words"),
         option(
             "--counted-as",
-            "for a ballot that is counted already: the outcome it was counted as, such as an option's key",
+            "for a ballot that is counted already: the outcome it was counted as, such as an option's key "
+            "(the clerk confirms it when the court rules)",
             default=CHALLENGED,
         ),
         option("--device", "where its notice is known: the device", default="", metavar="NAME|ID"),

@@ -8,6 +8,7 @@ from typing import Any
 from recount_host.commands.act_command import ActCommand, Argument, option, text
 from recount_host.commands.desk import add_by, add_data, add_json, answer, open_desk, persons
 from recount_host.law.certification import certification
+from recount_host.law.challenges import CHALLENGED
 from recount_host.law.court import Court, all_ruled, docket_of, fold_court
 from recount_host.law.court_words import INSPECTED, PARTS
 from recount_host.law.errors import BadEntry
@@ -69,12 +70,24 @@ rule = ActCommand(
             "outcome",
             "what the ballot is: an option's key (or KEY+KEY), no_vote, overvote, excluded",
         ),
+        option(
+            "--counted-as",
+            "for a ballot that was counted before: as what, read from the paper and its pile",
+            default=CHALLENGED,
+        ),
+        option(
+            "--finding",
+            "where the court wrote that it was counted otherwise than the official had entered",
+            default="",
+        ),
         option("--reason", "the court's reason, in a few words"),
         option("--instead-of", "the ruling that this one replaces, by its number", default=0, type=int),
     ),
     lambda args, _state: {
         "tag": args.tag,
         "outcome": args.outcome,
+        "counted_as": args.counted_as,
+        "finding": " ".join(args.finding.split()),
         "reason": text(args.reason, "the court's reason (--reason)"),
         "instead_of": args.instead_of,
     },

@@ -379,11 +379,15 @@ KINDS: Mapping[str, Kind] = {
         },
     ),
     "ballot_ruled": Kind(
-        "The court ruled on this questioned ballot; the clerk entered what it ruled.",
+        "The court ruled on this questioned ballot; the clerk entered what it ruled, and what the ballot was "
+        "counted as before, by the paper and its pile. A finding is where the court wrote that this is "
+        "otherwise than the official entered who segregated it.",
         {
             "precinct": _WORD,
             "tag": _WORD,
             "outcome": Field(str, 1, 200),
+            "counted_as": Field(str, 1, 200),
+            "finding": Field(str, 0, 500),
             "reason": _TEXT,
             "instead_of": Field(int, 0, 2**53),
         },

@@ -12,6 +12,7 @@ from typing import Any
 import msgpack
 
 from recount_host.act import act_hash, encode_act
+from recount_host.law.confirmation import reason_in_words
 from recount_host.law.court import Court, check_form_ready, fold_court
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.result import result_of
@@ -207,8 +208,8 @@ def ruling_lines(court: Court) -> tuple[RulingLine, ...]:
                     ruling.tag,
                     f"tag {ruling.tag}",
                     f"{says} (instead of ruling {ruling.instead_of})" if ruling.instead_of else says,
-                    effect(ballots[ruling.tag], ruling.outcome),
-                    ruling.reason,
+                    effect(ballots[ruling.tag], ruling),
+                    reason_in_words(ruling),
                     ruling.utc,
                     ruling.entered_by.name,
                     stands,

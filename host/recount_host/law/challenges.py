@@ -35,8 +35,9 @@ class Segregated:
     envelope: str
     pile: str
     counted_as: str
-    """The outcome that it was counted as: stays in the result where a scanner accepted it (D 2 s. 5), is
-    left out of it where people counted it; `challenged` where it has not been counted as anything."""
+    """The outcome that it was counted as, as the official entered it (confirmation.py): stays in the result
+    where a scanner accepted it (D 2 s. 5), is left out of it where people counted it; `challenged` where it
+    has not been counted as anything."""
     question: str
     by: tuple[Person, ...]
     utc: str

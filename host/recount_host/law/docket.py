@@ -9,6 +9,7 @@ from typing import Any
 
 from recount_host.law.certification import PartyVotes, RulingLine, ruling_lines, to_declare, totals
 from recount_host.law.challenges import Segregated
+from recount_host.law.confirmation import confirmation
 from recount_host.law.court import Court, all_ruled
 from recount_host.law.disclosure import challenged, notices, notices_open
 from recount_host.law.piles import PILES
@@ -42,6 +43,8 @@ class DocketLine:
     """Where it comes from, in words."""
     counted_as: str
     """What it was counted as; empty while the docket is a draft."""
+    confirmed: str
+    """Who entered what it was counted as, and whether that is confirmed; empty while a draft."""
     in_totals: bool
     """Whether its vote is in the totals until the court rules."""
     question: str
@@ -130,6 +133,7 @@ def _line(
         ballot.envelope,
         PILES.get(ballot.pile, ACCEPTED_PILE),
         ballot.counted_as.replace("_", " ") if is_open else "",
+        confirmation(state.rulings, ballot) if is_open else "",
         is_in_totals(ballot),
         ballot.question_and_corrections,
         next(shown.statements for shown in challenged(state) if shown.tag == ballot.tag),

@@ -37,11 +37,15 @@ class Ruling:
     tag: str
     outcome: str
     """The outcome that the ballot has: whom it is a vote for, or why it is none."""
+    counted_as: str
+    """What it was counted as before, as the clerk entered it from the paper and its pile."""
     reason: str
     utc: str
     entered_by: Person
     instead_of: int = 0
     """The ruling that it stands for, where the court reconsidered; 0 for none."""
+    finding: str = ""
+    """Where the court wrote that it was counted otherwise than the official entered; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +89,14 @@ def is_in_totals(ballot: Segregated) -> bool:
     return ballot.pile == "counted"
 
 
-def effect(ballot: Segregated, outcome: str) -> dict[str, int]:
-    """Return by how many votes each option changes when the court rules that the ballot is `outcome`."""
-    votes: Counter[str] = Counter(votes_in({outcome: 1}))
-    if is_in_totals(ballot):
-        votes.subtract(votes_in({ballot.counted_as: 1}))
+def effect(ballot: Segregated, ruling: Ruling) -> dict[str, int]:
+    """Return by how many votes each option changes by this ruling on the ballot.
+
+    What the ballot was counted as leaves the result. A hand count was signed without what the official had
+    entered, so where the court found another outcome, the one comes back and the other leaves.
+    """
+    votes: Counter[str] = Counter(votes_in({ruling.outcome: 1}))
+    votes.subtract(votes_in({ruling.counted_as: 1}))
+    if not is_in_totals(ballot):
+        votes.update(votes_in({ballot.counted_as: 1}))
     return {key: change for key, change in sorted(votes.items()) if change}

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from recount_host.act import Act
 from recount_host.law.challenges import CHALLENGED, Segregated, find_tag
+from recount_host.law.confirmation import check_confirmed
 from recount_host.law.court_words import ACCEPTED, OTHER_MATTER
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import check_outcomes, voteable
@@ -57,6 +58,7 @@ def _ballot_ruled(state: PrecinctState, act: Act) -> PrecinctState:
     if body["outcome"] == CHALLENGED:
         raise NotAllowed("F: the court rules what the ballot is; it does not stay challenged")
     _check_outcome(state, body["outcome"])
+    check_confirmed(state, ballot, body["counted_as"], body["finding"])
     before = standing(state.rulings, ballot.tag)
     if body["instead_of"] != (before.number if before else 0):
         raise NotAllowed(
@@ -65,7 +67,10 @@ def _ballot_ruled(state: PrecinctState, act: Act) -> PrecinctState:
             if before
             else f"there is no ruling on tag {ballot.tag} yet: leave --instead-of out"
         )
-    ruling = Ruling(act.n, ballot.tag, body["outcome"], body["reason"], act.utc, clerk, body["instead_of"])
+    ruling = Ruling(
+        act.n, ballot.tag, body["outcome"], body["counted_as"], body["reason"], act.utc, clerk,
+        body["instead_of"], body["finding"],
+    )  # fmt: skip
     changed = replace(state, state=reached, rulings=(*state.rulings, ruling))
     for key in changes_by_court(changed):
         _check_not_below_none(changed, OTHER_MATTER, key)
@@ -139,7 +144,7 @@ def changes_by_court(state: PrecinctState) -> dict[str, int]:
     for ballot in state.questioned:
         ruling = standing(state.rulings, ballot.tag)
         if ruling is not None:
-            changes.append(effect(ballot, ruling.outcome))
+            changes.append(effect(ballot, ruling))
     for change in changes:
         for key, votes in change.items():
             total[key] = total.get(key, 0) + votes

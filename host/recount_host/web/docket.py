@@ -52,9 +52,10 @@ class DocketPage:
     def stood_as(self, line: DocketLine) -> str:
         """Return what a ballot was counted as, and whether its vote is in the totals meanwhile."""
         what = "" if line.counted_as in ("", CHALLENGED) else f", counted as: {self.outcome(line.counted_as)}"
+        who = f". What it was counted as: {line.confirmed}" if line.confirmed else ""
         if not line.in_totals:
-            return f"{what}; in no total before the court rules"
-        return f"{what}; its vote stays in the totals until the court rules"
+            return f"{what}; in no total before the court rules{who}"
+        return f"{what}; its vote stays in the totals until the court rules{who}"
 
     def effect(self, ruling: RulingLine) -> str:
         """Return by how many votes a ruling changes what the officials wrote down."""

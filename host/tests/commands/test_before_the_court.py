@@ -40,7 +40,7 @@ def test_from_the_docket_to_the_certification_and_its_amendment(keyboard: Keyboa
     opened = keyboard.do("court", "open", *CLERK_OF_COURT)
     assert "with 1 questioned ballots: hear the parties on tag T-1" in opened
     assert "G: only what is certified is amended" in keyboard.refused(*amend, *CLERK_OF_COURT)
-    rule = ("court", "rule", "101", "T-1", "R", "--reason", "as argued")
+    rule = ("court", "rule", "101", "T-1", "R", "--reason", "as argued", "--counted-as", "D")
     assert "D still has to" in keyboard.refused(*rule, *CLERK_OF_COURT)
     assert "still to be heard on tag T-1: R" in hear(keyboard, "D")
     assert "every party was heard" in hear(keyboard, "R")

@@ -190,7 +190,7 @@ FIELDS = {
     "ballot_proffered": "precinct text",
     "court_opened": "ballots",
     "ballot_heard": "precinct tag side inspected argument",
-    "ballot_ruled": "precinct tag outcome reason instead_of",
+    "ballot_ruled": "precinct tag outcome counted_as finding reason instead_of",
     "result_ruled": "precinct part votes reason ruling",
     "certified": "version sha256 facts_sha256",
     "signed_certification_kept": "version sha256 type pages",

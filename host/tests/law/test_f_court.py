@@ -81,9 +81,10 @@ def test_f_the_docket_opens_after_all_precincts_are_concluded() -> None:
 
 def test_f_the_clerk_opens_hears_and_rules_and_nobody_else() -> None:
     day = in_court()
+    body: dict[str, Any] = {"tag": "T-1", "outcome": "D", "counted_as": "D", "finding": ""}
     for person in (ANN, CLERK, Person("Eve Fox", "clerk", "D")):
         with pytest.raises(NotAllowed, match="the clerk of the court enters this"):
-            day.act("ballot_ruled", (person,), tag="T-1", outcome="D", reason="x", instead_of=0)
+            day.act("ballot_ruled", (person,), **body, reason="x", instead_of=0)
     with pytest.raises(NotAllowed, match="the clerk of the court enters this"):
         day.court_act("amendment_ordered", (ANN,), version=2, order="o", reason="r")
 

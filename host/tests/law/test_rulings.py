@@ -21,7 +21,7 @@ ACCEPTED = replace(HAND_COUNTED, pile="counted")
 
 
 def a_ruling(number: int, tag: str, instead_of: int = 0) -> Ruling:
-    return Ruling(number, tag, "D", "as argued", "", CLERK_OF_COURT, instead_of)
+    return Ruling(number, tag, "D", "D", "as argued", "", CLERK_OF_COURT, instead_of)
 
 
 def test_f_the_last_ruling_on_a_ballot_stands_and_others_are_on_other_ballots() -> None:
@@ -57,7 +57,8 @@ def test_f_a_party_is_heard_on_one_ballot_at_a_time() -> None:
 def test_d2_a_ruling_changes_what_the_ballot_gives(
     ballot: Segregated, outcome: str, changes: list[tuple[str, int]]
 ) -> None:
-    assert list(effect(ballot, outcome).items()) == changes
+    ruling = replace(a_ruling(1, "T-1"), outcome=outcome, counted_as=ballot.counted_as)
+    assert list(effect(ballot, ruling).items()) == changes
 
 
 @pytest.mark.parametrize("person", [ANN, Person("Dora Poe", "clerk", "D"), Person("Dora Poe", "judge", "")])

@@ -44,7 +44,7 @@ def test_a_ruling_on_a_ballot_is_kept_as_it_was_entered() -> None:
     day.hear()
     first = day.rule("R")
     ruled = day.acts[-1]
-    assert day.state().rulings == (Ruling(first, "T-1", "R", "as argued", ruled.utc, CLERK_OF_COURT, 0),)
+    assert day.state().rulings == (Ruling(first, "T-1", "R", "D", "as argued", ruled.utc, CLERK_OF_COURT, 0),)
     with pytest.raises(NotAllowed, match=rf"ruling {first} on tag T-1 stands: .* \(--instead-of {first}\)"):
         day.rule("D")
     with pytest.raises(NotAllowed, match=rf"ruling {first} on tag T-1 stands"):
