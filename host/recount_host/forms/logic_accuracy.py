@@ -40,7 +40,11 @@ def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
 
 
 def print_zero_report(facts: Facts, body: Mapping[str, Any], by: Sequence[Person]) -> bytes:
-    """Return the PDF of the report that an armed device stands at zero before it counts."""
+    """Return the PDF of the report that an armed device stands at zero before it counts.
+
+    How many records it has is not on it: two such numbers tell how many sheets went through in between,
+    which people may still have to count blind.
+    """
     contest = contests_of(facts.acts)[body["program"]]
     certificates = [act for act in facts.acts if act.kind == "device_armed"]
     armed = next(act for act in reversed(certificates) if act.body["device"] == body["device"])
@@ -49,7 +53,6 @@ def print_zero_report(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
         "certificate": armed.body["sha256"].hex(),
         "software": armed.body["software"],
         "firmware": armed.body["firmware"],
-        "head_n": body["head_n"],
         "options": [option.name or option.key for option in contest.printed],
     }
     return print_form("zero_report.typ", written, facts.acts[-1].utc)

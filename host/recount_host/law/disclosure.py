@@ -7,7 +7,7 @@ number of sheets fed once H is locked; the set-aside notices when I3 alone fails
 For a sheet in doubt its number is shown, without its place.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from recount_host.law.custody import CONTENTS, Container
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import agreed, of_pile
 from recount_host.law.identities import MEANINGS
+from recount_host.law.live import ZERO
 from recount_host.law.notes import notes
 from recount_host.law.obstacles import obstacles
 from recount_host.law.persons import in_words
@@ -459,6 +460,10 @@ def _hand_count(state: PrecinctState) -> str:
     return "; ".join(f"{view.pile}: {view.standing}" for view in open_piles) or "not begun"
 
 
+FIGURES_OF_A_DEVICE: Mapping[str, tuple[str, ...]] = {ZERO: ("head_n",)}
+"""By the kind of an act about a device and no precinct: what tells how many sheets it took in between."""
+
+
 @dataclass(frozen=True, slots=True)
 class LogLine:
     """One act as the log may show it now."""
@@ -484,15 +489,21 @@ def log(acts: Sequence[Act], states: Mapping[str, PrecinctState]) -> tuple[LogLi
     """Return the log of all acts: figures of a precinct only when nobody has to find them blind any more.
 
     The figures shown are open from the act that showed them; each count by hand once it adds up with all
-    others.
+    others. How many records a device has is open while no precinct that it was given is still counted blind.
     """
-    return tuple(_log_line(act, states.get(str(act.body.get("precinct", "")))) for act in acts)
+    blind = frozenset(
+        known.device for state in states.values() if state.agreeing_act is None for known in state.assignments
+    )
+    return tuple(_log_line(act, states.get(str(act.body.get("precinct", ""))), blind) for act in acts)
 
 
-def _log_line(act: Act, state: PrecinctState | None) -> LogLine:
+def _log_line(act: Act, state: PrecinctState | None, blind: Collection[str]) -> LogLine:
     kind = KINDS[act.kind]
-    counted = state is not None and state.agreeing_act is not None
-    hidden = () if counted or act.kind == "figures_shown" else kind.figures
+    if act.kind in FIGURES_OF_A_DEVICE:
+        hidden = FIGURES_OF_A_DEVICE[act.kind] if act.body["device"] in blind else ()
+    else:
+        counted = state is not None and state.agreeing_act is not None
+        hidden = () if counted or act.kind == "figures_shown" else kind.figures
     fields = {
         name: _plain(value)
         for name, value in act.body.items()

@@ -322,6 +322,43 @@ def test_the_log_does_not_tell_the_number_of_records_from_which_the_stack_could_
     assert lines_of(a_counted_day())["scanning_finished"].fields["heads"]
 
 
+def zero_reports(day: Day) -> list[LogLine]:
+    return [line for line in log(day.acts, fold_all(day.facts())) if line.kind == "zero_report_printed"]
+
+
+def print_zero(day: Day) -> None:
+    device = day.device()
+    body = {"device": device.id, "program": PROGRAM, "head_n": len(device.records) + 1, "sha256": bytes(32)}
+    day.append("zero_report_printed", (CLERK,), body)
+
+
+def test_a_zero_report_does_not_tell_in_the_log_how_many_sheets_a_device_took_that_are_counted_blind() -> (
+    None
+):
+    day = Day()
+    print_zero(day)
+    (before,) = zero_reports(day)
+    assert before.fields["head_n"] == 1  # it was given no precinct yet
+    day.scan(TWELVE_SHEETS)
+    print_zero(day)
+    day.finish()
+    for line in zero_reports(day):
+        assert line.hidden == ("head_n",)
+        assert "head_n" not in line.to_json()["fields"]
+        assert line.fields["device"] == day.device().id
+
+
+def test_a_zero_report_tells_its_number_once_all_its_devices_precincts_are_counted() -> None:
+    day = a_reconciled_day()
+    print_zero(day)
+    (line,) = zero_reports(day)
+    assert line.hidden == ("head_n",)
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 3})
+    (line,) = zero_reports(day)
+    assert line.fields["head_n"] == len(day.device().records) + 1
+
+
 def test_hashes_stand_in_the_log_as_digits() -> None:
     line = lines_of(Day())["program_added"]
     assert line.fields["program"] == PROGRAM.hex()
