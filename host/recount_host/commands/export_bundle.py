@@ -6,6 +6,7 @@ of the court's private key can read it.
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from recount_host.commands.desk import add_data, add_json, answer
 from recount_host.commands.progress import ProgressLine
@@ -39,21 +40,20 @@ def run(args: argparse.Namespace) -> int:
             raise OrderError(f"the ledger in {folder} works under another order than {args.order}")
         key = open_host_key(folder)
         made = export_bundle(ledger, key.private_key, target, court, utc_now(), ProgressLine().show)
+    seal = f"sealed to the court's key {key_name(court)}; " if court else ""
+    signed = f"{seal}signed by the host's key {key.fingerprint[:16]}; check it with recount-host verify"
+    fields: dict[str, Any] = {
+        "bundle": str(target),
+        "manifest_sha256": made.manifest_sha256,
+        "host_fingerprint": key.fingerprint,
+        "court_key": key_name(court) if court else "",
+    }
+    if made.closed:
+        said = f"{target} is made; what it holds is not told while precinct {made.closed} is counted blind; "
+        answer(args, said + signed, fields)
+        return 0
     for sentence in made.missing if not args.json else ():
         print(f"missing: {sentence}")
-    seal = f", sealed to the court's key {key_name(court)}" if court else ""
-    answer(
-        args,
-        f"{target} holds {made.files} files{seal}; signed by the host's key {key.fingerprint[:16]}; "
-        "check it with recount-host verify",
-        {
-            "bundle": str(target),
-            "files": made.files,
-            "bytes": made.bytes,
-            "manifest_sha256": made.manifest_sha256,
-            "host_fingerprint": key.fingerprint,
-            "court_key": key_name(court) if court else "",
-            "missing": list(made.missing),
-        },
-    )
+    fields |= {"files": made.files, "bytes": made.bytes, "missing": list(made.missing)}
+    answer(args, f"{target} holds {made.files} files; {signed}", fields)
     return 0

@@ -52,6 +52,8 @@ class Made:
     manifest_sha256: str
     missing: tuple[str, ...]
     """What the ledger should hold and does not, each a sentence: the bundle is the evidence as it is."""
+    closed: str
+    """A precinct whose figures may not be shown yet, else "": nobody is told then how much is in it."""
 
 
 def versions() -> dict[str, str]:
@@ -59,18 +61,30 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in COMPARED}
 
 
-def check_may_leave(facts: Facts) -> None:
-    """Raise ExportRefused while figures of a precinct are closed: a plain bundle holds all of them.
+def closed_precinct(facts: Facts) -> str:
+    """Return the first precinct whose figures may not be shown yet, "" when there is none.
 
     A precinct that both sides sent to the hand count is never shown its scanners' figures before that agrees.
     """
     for precinct in fold_all(facts).values():
         is_closed = precinct.shown is None and precinct.agreeing_act is None
         if is_closed and (precinct.runs or precinct.batches or precinct.counts.entries):
-            raise ExportRefused(
-                f"the figures of precinct {precinct.precinct.id} may not be shown yet, and a bundle holds "
-                "them: export after figures, or seal it to the court's key (--court-key)"
-            )
+            return precinct.precinct.id
+    return ""
+
+
+def check_may_leave(facts: Facts) -> None:
+    """Raise ExportRefused while figures of a precinct are closed: a plain bundle holds all of them."""
+    closed = closed_precinct(facts)
+    if closed:
+        raise ExportRefused(
+            f"the figures of precinct {closed} may not be shown yet, and a bundle holds "
+            "them: export after figures, or seal it to the court's key (--court-key)"
+        )
+
+
+def _say_nothing(_what: str, _done: int, _of: int) -> None:
+    """Show no progress: a sheet is two records and a picture, so their number tells the stack."""
 
 
 def export_bundle(
@@ -84,11 +98,14 @@ def export_bundle(
     """Write the bundle of all that the ledger holds now to `target`.
 
     A name that ends in .tar, or a key of the court, makes a tar; any other name a folder.
-    Raises ExportRefused where figures may not leave, or something is there already.
+    Raises ExportRefused where figures may not leave, or something is there already. Of a sealed bundle no
+    progress is told while they may not.
     """
     facts = facts_of(ledger)
     if court is None:
         check_may_leave(facts)
+    closed = closed_precinct(facts)
+    progress = _say_nothing if closed else progress
     pieces, missing = _pieces(ledger, facts, progress)
     manifest = _manifest(facts, pieces, host_key, utc, progress)
     data = layout.write_manifest(manifest)
@@ -105,7 +122,7 @@ def export_bundle(
     except OSError as error:
         raise ExportRefused(f"{target} cannot be written: {error.strerror}") from None
     total = sum(entry.bytes for entry in manifest.files)
-    return Made(len(manifest.files) + len(head), total, sha256(data).hexdigest(), tuple(missing))
+    return Made(len(manifest.files) + len(head), total, sha256(data).hexdigest(), tuple(missing), closed)
 
 
 def _pieces(ledger: Ledger, facts: Facts, progress: Progress) -> tuple[list[Piece], list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from host.tests.exports.localities import UTC, a_finished_day, fill
+from host.tests.exports.localities import UTC, a_finished_day, a_scanned_day, fill
 from host.tests.exports.tampering import path_of, sound_bundle, with_change
 from recount_host.cli import main
 from recount_host.ledger.ledger import open_ledger
@@ -69,6 +69,28 @@ def test_only_the_court_reads_a_sealed_bundle(locality: Path, capsys: pytest.Cap
     assert "sealed to the court's key" in capsys.readouterr().err
     assert main(export_words(locality, "sealed", "--court-key", f"{key}.pub")) == 2
     assert "a sealed bundle is one file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("json_too", [[], ["--json"]])
+def test_a_sealed_bundle_of_a_blind_count_tells_nobody_how_much_it_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], json_too: list[str]
+) -> None:
+    day, key = a_scanned_day(), str(tmp_path / "court.key")
+    with open_ledger(tmp_path / "data", create=True) as ledger:
+        fill(ledger, day, day.devices["alpha"].signed()[:3] + day.devices["alpha"].signed()[4:])
+    (tmp_path / "order.toml").write_text(order_text_of(day.acts) or "")
+    assert main(["court-key", "make", key]) == 0
+    capsys.readouterr()
+    assert main([*export_words(tmp_path, "sealed.tar", "--court-key", f"{key}.pub"), *json_too]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""
+    if json_too:
+        said = json.loads(told.out)
+        assert set(said) == {"bundle", "court_key", "host_fingerprint", "manifest_sha256"}
+    else:
+        (line,) = told.out.splitlines()
+        assert "what it holds is not told while precinct 101 is counted blind" in line
+        assert "files" not in line
 
 
 def test_what_does_not_hold_makes_exit_code_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
