@@ -70,8 +70,9 @@ def _docket(_facts: Facts, court: Court) -> Iterator[Block]:
         where = PILES.get(ballot.pile, "the ballots that a scanner accepted")
         total = "its vote is in the totals until the ruling" if is_in_totals(ballot) else "in no total"
         told = confirmation(state.rulings, ballot)
+        stands = f"{'entered as ' if told else ''}counted as {ballot.counted_as.replace('_', ' ')}"
         yield words(
-            f"From {where}, counted as {ballot.counted_as.replace('_', ' ')}; {total}",
+            f"From {where}, {stands}; {total}",
             f"What it was counted as: {told}" if told else "",
             f"Question: {ballot.question_and_corrections}",
             *(

@@ -9,22 +9,32 @@ this: the parties are heard on it like on all else, and the court decides.
 
 from collections.abc import Sequence
 
+from recount_host.act import Person
 from recount_host.law.challenges import CHALLENGED, Segregated
 from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import check_outcomes
-from recount_host.law.persons import in_words
+from recount_host.law.persons import in_words, same_person
 from recount_host.law.precinct_state import PrecinctState
 from recount_host.law.rulings import Ruling, is_in_totals, standing
 
 
-def check_confirmed(state: PrecinctState, ballot: Segregated, counted_as: str, finding: str) -> None:
+def check_confirmed(
+    state: PrecinctState, ballot: Segregated, clerk: Person, counted_as: str, finding: str
+) -> None:
     """Raise NotAllowed where the clerk enters what the official did not, and no finding decides."""
+    if ballot.counted_as != CHALLENGED and any(same_person(person, clerk) for person in ballot.by):
+        raise NotAllowed(
+            f"F: {clerk.name} entered what tag {ballot.tag} was counted as, so another clerk or deputy clerk "
+            "confirms it and enters the ruling"
+        )
     if same_outcome(counted_as, ballot.counted_as):
         if finding:
             raise NotAllowed(
                 f'tag {ballot.tag} was entered as counted as "{ballot.counted_as}" both times: leave '
                 "--finding out"
             )
+        if counted_as != CHALLENGED:
+            _check_possible(state, ballot, counted_as)
         return
     if CHALLENGED in (counted_as, ballot.counted_as):
         raise NotAllowed(_whether_counted(ballot, counted_as))

@@ -88,7 +88,9 @@ def _check_pile(state: PrecinctState, pile: str, counted_as: str) -> None:
 def _check_accepted(state: PrecinctState, counted_as: str) -> None:
     """Raise NotAllowed where no scanner can have counted a ballot as this: a ruling would count it twice.
 
-    How many were counted for whom is looked at only once the figures were shown: a refusal would tell.
+    Whether any was counted for an option is looked at only once the figures were shown: a refusal would tell.
+    How many others were entered as the same is not looked at: what one official entered stops nobody else's
+    question, and what each was counted as is confirmed with the ruling (confirmation.py).
     """
     contest, parts = state.contest, counted_as.split("+")
     printed = {option.key for option in contest.printed} if contest is not None else set[str]()
@@ -100,13 +102,10 @@ def _check_accepted(state: PrecinctState, counted_as: str) -> None:
         )
     if state.shown is None and state.state is not State.CHALLENGE_CALL:
         return
-    accepted = [ballot.counted_as.split("+") for ballot in state.segregated if ballot.pile not in PILES]
     votes = state.figures.votes if state.shown is not None else {}
     for key in parts:
-        if votes.get(key, 0) <= sum(key in ballot for ballot in accepted):
-            raise NotAllowed(
-                f'no ballot is left that a scanner counted for "{key}": look again whose vote this one is'
-            )
+        if not votes.get(key, 0):
+            raise NotAllowed(f'no scanner counted a ballot for "{key}": look again whose vote this one is')
 
 
 def _tag_corrected(state: PrecinctState, act: Act) -> PrecinctState:

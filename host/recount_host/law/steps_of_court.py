@@ -58,7 +58,7 @@ def _ballot_ruled(state: PrecinctState, act: Act) -> PrecinctState:
     if body["outcome"] == CHALLENGED:
         raise NotAllowed("F: the court rules what the ballot is; it does not stay challenged")
     _check_outcome(state, body["outcome"])
-    check_confirmed(state, ballot, body["counted_as"], body["finding"])
+    check_confirmed(state, ballot, clerk, body["counted_as"], body["finding"])
     before = standing(state.rulings, ballot.tag)
     if body["instead_of"] != (before.number if before else 0):
         raise NotAllowed(

@@ -1,8 +1,12 @@
 """D 2 s. 5, E, F: what a questioned ballot was counted as is confirmed before a ruling moves votes by it."""
 
+from typing import Any
+
 import pytest
 
 from host.tests.law.test_f_court import counted, final, in_court
+from recount_host.act import Person
+from recount_host.forms.court_forms import court_form
 from recount_host.law.certification import certification
 from recount_host.law.challenges import CHALLENGED
 from recount_host.law.confirmation import same_outcome
@@ -135,6 +139,40 @@ def test_d2_no_more_ballots_are_found_for_an_option_than_were_counted_for_it() -
     with pytest.raises(NotAllowed, match='no ballot of that pile is left that was counted as "T"'):
         day.rule("D", "T-2", counted_as="T", finding=FINDING)
     day.rule("D", "T-2", counted_as="D", finding=FINDING)
+
+
+def test_d2_no_more_ballots_are_confirmed_for_an_option_than_were_counted_for_it() -> None:
+    day = counted()
+    for tag in ("T-1", "T-2"):
+        day.segregate(tag, pile="counted", counted_as="T")
+    day.conclude()
+    day.open_docket()
+    for tag in ("T-1", "T-2"):
+        day.hear(tag)
+    first = day.rule("D", "T-1")
+    with pytest.raises(NotAllowed, match='no ballot of that pile is left that was counted as "T"'):
+        day.rule("D", "T-2")
+    # The clerk looks again: T-1 was the wrong one.
+    day.rule("D", "T-1", counted_as="D", instead_of=first, finding=FINDING)
+    day.rule("D", "T-2")
+    assert final(day) == {"D": 7, "R": 4}
+
+
+def test_who_segregated_a_ballot_is_not_the_clerk_who_confirms_it() -> None:
+    day = falsely_entered()
+    body: dict[str, Any] = {"tag": "T-1", "outcome": "D", "counted_as": "R", "finding": "", "reason": "x"}
+    with pytest.raises(NotAllowed, match="another clerk or deputy clerk confirms it"):
+        day.act("ballot_ruled", (Person(ANN.name, "clerk", ""),), **body, instead_of=0)
+
+
+def test_f_the_docket_form_says_entered_by_whom_and_confirmed_by_whom() -> None:
+    day = in_court("counted")
+    told = str(court_form(day.facts(), "docket").blocks)
+    assert "entered as counted as D" in told
+    assert "What it was counted as: entered by Ann Lee, official, D; not confirmed yet" in told
+    day.hear()
+    day.rule("R")
+    assert "confirmed by Dora Poe, clerk" in str(court_form(day.facts(), "docket").blocks)
 
 
 def test_a_hand_counted_ballot_is_found_to_be_what_its_pile_holds() -> None:
