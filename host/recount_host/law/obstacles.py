@@ -58,10 +58,10 @@ def check_scanning_done(state: PrecinctState) -> None:
 
 
 def _gap(state: PrecinctState, gap: Gap) -> Obstacle:
-    which = f"record {gap.first_n}" if gap.first_n == gap.last_n else f"records {gap.first_n} to {gap.last_n}"
+    # Which ones is not said: a sheet is two records, so a number tells how many went through.
     return Obstacle(
         "gap",
-        f"{which} of {state.name_of(gap.device)} did not arrive: no figures before they do; "
+        f"records of {state.name_of(gap.device)} did not arrive: no figures before they do; "
         "keep the device connected, it sends them again; if it is dead, both sides withdraw it "
         "(device withdraw)",
     )

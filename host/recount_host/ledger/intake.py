@@ -257,7 +257,7 @@ def _early(
             )
         )
     gap = Gap(record.device, chain.name, chain.n + 1, min([*waiting, record.n]) - 1)
-    return Outcome(Verdict.GAP, gap.sentence, next_n=gap.first_n)
+    return Outcome(Verdict.GAP, gap.told, next_n=gap.first_n)
 
 
 def _why_not_that_device(enrolled: Mapping[str, Enrolment], claim: Introduction) -> str:
@@ -284,16 +284,19 @@ def _is_twin(connection: Connection, device: str) -> bool:
 
 
 def _why_not_that_chain(claim: Introduction, chain: _Chain) -> str:
-    """Return why the chain a device offers is not the one here; a longer one is judged record by record."""
+    """Return why the chain a device offers is not the one here; a longer one is judged record by record.
+
+    Without numbers: the page shows it, and people may still have to count the sheets blind.
+    """
     last_n = claim.next_n - 1
     if last_n > chain.n:
         return ""
     if last_n < chain.n:
         return (
-            f"its journal ends at record {last_n}, but {chain.n} of its records are here: "
+            "its journal ends before records of it that are here: "
             "an old copy of its card, or a second device with its key"
         )
-    return "" if claim.head == chain.head else f"its record {last_n} is not the one that it sent before"
+    return "" if claim.head == chain.head else "its last record is not the one that it sent before"
 
 
 def _load_chain(connection: Connection, contents: Contents, known: Enrolment) -> _Chain:

@@ -64,8 +64,13 @@ class Gap:
     last_n: int
 
     @property
+    def told(self) -> str:
+        """Return what people at the host are told: a number would tell how many sheets went through."""
+        return f"records of {self.name} are missing"
+
+    @property
     def sentence(self) -> str:
-        """Return the gap in words, as in "records 14 to 16 of device-1 are missing"."""
+        """Return the gap in words for the evidence, as in "records 14 to 16 of device-1 are missing"."""
         if self.first_n == self.last_n:
             return f"record {self.first_n} of {self.name} is missing"
         return f"records {self.first_n} to {self.last_n} of {self.name} are missing"

@@ -196,12 +196,10 @@ def _card(facts: Facts, state: PrecinctState, live: Sequence[DeviceLive], now_ms
 
 def _row(facts: Facts, device: str, live: Sequence[DeviceLive], now_ms: int) -> DeviceRow:
     entry = next((entry for entry in live if entry.device == device), None)
-    missing = next((gap for gap in facts.gaps if gap.device == device), None)
+    is_missing = any(gap.device == device for gap in facts.gaps)
     name, scans = facts.names.get(device, device), _scans(facts, device)
-    if missing is not None:
-        first, last = missing.first_n, missing.last_n
-        wrong = f"record {first} is missing" if first == last else f"records {first} to {last} are missing"
-        sign = RECORDS_MISSING
+    if is_missing:
+        wrong, sign = "", RECORDS_MISSING
     else:
         wrong, sign = (entry.problem if entry else ""), device_sign(entry, is_scanning=bool(scans))
     words = (entry.note or entry.state.replace("_", " ")) if entry and entry.connected else ""

@@ -225,15 +225,13 @@ def test_records_that_contradict_each_other_keep_scanning_from_being_finished() 
     assert "contradiction" in open_things(day)
 
 
-def test_a_gap_in_a_devices_records_is_named_and_no_figure_stands() -> None:
+def test_a_gap_in_a_devices_records_is_told_and_no_figure_stands() -> None:
     day = Day()
     device = day.scan(TWELVE_SHEETS)
     day.gaps.append(Gap(device.id, 40, 41))
-    with pytest.raises(NotAllowed, match="records 40 to 41 of alpha did not arrive"):
+    with pytest.raises(NotAllowed, match="records of alpha did not arrive") as refused:
         day.finish()
-    day.gaps[:] = [Gap(device.id, 40, 40)]
-    with pytest.raises(NotAllowed, match="record 40 of alpha did not arrive"):
-        day.finish()
+    assert "4" not in str(refused.value)  # from a record's number the stack could be reckoned
 
 
 def test_a_gap_that_shows_itself_after_scanning_keeps_the_identities_from_being_told() -> None:

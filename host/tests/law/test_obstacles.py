@@ -48,7 +48,7 @@ def test_once_the_identities_were_told_only_a_gap_stands_in_the_way() -> None:
     assert words(day) == []
     day.gaps.append(Gap(device.id, 90, 90))
     assert words(day) == ["gap"]
-    with pytest.raises(NotAllowed, match="record 90 of alpha did not arrive"):
+    with pytest.raises(NotAllowed, match="records of alpha did not arrive"):
         drafts.identities_told(day.state())
 
 

@@ -128,7 +128,7 @@ def test_an_open_batch_calls_nobody(site: Site) -> None:
     assert "Batch 1 of alpha is still open" in site.text("/precincts/101")
 
 
-def test_withheld_records_are_named_at_the_device_and_the_precinct(site: Site) -> None:
+def test_withheld_records_are_told_at_the_device_and_the_precinct_and_no_number_of_theirs(site: Site) -> None:
     day = a_day()
     day.scan(TWELVE_SHEETS)
     alpha = day.device("alpha")
@@ -139,9 +139,9 @@ def test_withheld_records_are_named_at_the_device_and_the_precinct(site: Site) -
     site.ledger.add_records(signed[:13])
     site.ledger.add_records(signed[16:])
     page = plain(site.text("/"))
-    assert "Records 14 to 16 are missing." in page
-    assert "records 14 to 16 of alpha did not arrive" in page.lower()
+    assert "records of alpha did not arrive" in page.lower()
     assert "Records are missing" in page
+    assert not {"13", "14", "15", "16"} & set(re.findall(r"\d+", page))
     assert "Needs you" in page
 
 
