@@ -73,7 +73,13 @@ def fuzz(target: Target, inputs: int, folder: Path, seed: int) -> Outcome:
     failure = "" if ended.returncode == 0 else f"FINDING, see {log}"
     kept = sorted(corpus.iterdir(), key=lambda path: path.stat().st_size)[:REPLAYED]
     inputs_kept = chain(target.seeds(), (path.read_bytes() for path in kept))
-    left, lines = unreached(target, inputs_kept) if not failure else ([], 0)
+    left: Sequence[str] = ()
+    lines = 0
+    if not failure:
+        try:
+            left, lines = unreached(target, inputs_kept)
+        except ValueError as error:
+            failure = str(error)
     return Outcome(
         target, inputs, counts["inputs"], counts["past"], lines, left, time.monotonic() - begun, failure
     )

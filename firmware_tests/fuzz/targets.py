@@ -287,9 +287,6 @@ TARGETS = (
             *named(records, "decode_record _fields_of"),
         ),
         {
-            'raise FieldError(f"{name} has a key that is not text")': (
-                "bytes with such a key are refused while they are read; this is for maps of our own"
-            ),
             'raise FieldError(f"{name} holds a {kind.__name__}, which is no plain value")': (
                 "msgpack gives no other values, extensions being refused; this is for maps of our own"
             ),
