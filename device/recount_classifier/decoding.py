@@ -31,6 +31,8 @@ def decode_image(data: bytes) -> Grey:
         raise ImageError(f"the file is larger than {MAX_IMAGE_BYTES // 1024 // 1024} MB")
     if not data:
         raise ImageError("the file is empty")
+    if data.startswith(_PNG_SIGNATURE) and not is_whole_png(data):
+        raise ImageError("the file is a damaged PNG: copy it again")
     try:
         picture = _decode(data)
     except cv2.error as error:
@@ -44,6 +46,20 @@ def decode_image(data: bytes) -> Grey:
             f"{SMALLEST_SIDE_PX} to {LARGEST_SIDE_PX}"
         )
     return picture
+
+
+def is_whole_png(data: bytes) -> bool:
+    """Return whether every chunk of a PNG lies within its bytes, up to the one that ends it.
+
+    The decoder believes a chunk's length before it looks how much there is: four bytes could ask for 2 GB.
+    """
+    at = len(_PNG_SIGNATURE)
+    while data.startswith(_PNG_SIGNATURE) and at + 12 <= len(data):
+        length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        at += 12 + length
+        if kind == b"IEND":
+            return at <= len(data)
+    return False
 
 
 def _decode(data: bytes) -> Grey | None:

@@ -157,6 +157,24 @@ def test_a_bad_file_is_named_and_the_rest_are_read(reader: Reader) -> None:
     ]
 
 
+def test_a_png_that_ends_too_early_or_claims_more_than_it_has_is_named_before_it_is_unpacked(
+    reader: Reader,
+) -> None:
+    whole = cv2.imencode(".png", marked("D"))[1].tobytes()
+    at = whole.index(b"IDAT")
+    for name, data in (
+        ("half", whole[: len(whole) // 2]),
+        ("vast", whole[: at - 4] + b"\x7f" + whole[at - 3 :]),
+    ):
+        path = reader.folder / f"{name}.png"
+        path.write_bytes(data)
+        assert reader.give(str(path)) == (
+            2,
+            [],
+            [f"recount-device read: {path}: the file is a damaged PNG: copy it again"],
+        )
+
+
 def _cut(data: bytes) -> bytes:
     return data[: len(data) // 2]
 

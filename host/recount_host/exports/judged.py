@@ -3,6 +3,7 @@
 import cv2
 import numpy as np
 
+from recount_classifier.decoding import is_whole_png
 from recount_classifier.errors import ClassifierError
 from recount_classifier.evidence import Evidence
 from recount_classifier.judge import judge
@@ -46,6 +47,8 @@ def decode_crop(png: bytes) -> Grey:
     width, height = int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
     if not 0 < width * height <= MAX_CROP_PIXELS:
         raise NoCrop(f"it has {width} x {height} pixels")
+    if not is_whole_png(png):
+        raise NoCrop("it is a damaged PNG")
     picture = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_GRAYSCALE)
     if picture is None or picture.shape != (height, width):
         raise NoCrop("it is a damaged PNG")

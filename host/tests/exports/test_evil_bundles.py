@@ -167,6 +167,8 @@ BOMB = png(60_000, 60_000, zlib.compress(bytes(1_000_000), 9))
         (BOMB, "60000 x 60000 pixels"),
         (png(0, 5, b""), "0 x 5 pixels"),
         (png(100, 100, b"no zlib"), "damaged"),
+        (png(12, 12, b"")[:-12] + b"\x7f\xff\xff\xffIDATmore", "damaged"),
+        (png(12, 12, b"")[:-1], "damaged"),
         (b"\xff\xd8\xff\xe0JFIF", "no PNG"),
         (b"", "no PNG"),
     ],

@@ -164,7 +164,7 @@ def png(width: int, height: int) -> bytes:
         (b"", "no file was chosen"),
         (b"GIF89a" + bytes(100), "no PNG, JPEG, TIFF or PDF"),
         (png(60_000, 60_000), "60000 x 60000 pixels"),
-        (png(500, 500), "not an image"),
+        (png(500, 500), "a damaged PNG"),
         (b"\x89PNG\r\n\x1a\n", "the picture is damaged"),
         (b"\xff\xd8\xff\xe0" + bytes(40), "the picture is damaged"),
         (b"\xff\xd8\xff\xc0\x00\x11\x08\xff\xff\xff\xff" + bytes(20), "65535 x 65535 pixels"),
