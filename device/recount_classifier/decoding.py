@@ -49,12 +49,12 @@ def decode_image(data: bytes) -> Grey:
 
 
 def is_whole_png(data: bytes) -> bool:
-    """Return whether every chunk of a PNG lies within its bytes, up to the one that ends it.
+    """Return whether every chunk of what begins as a PNG lies within its bytes, up to the one that ends it.
 
     The decoder believes a chunk's length before it looks how much there is: four bytes could ask for 2 GB.
     """
     at = len(_PNG_SIGNATURE)
-    while data.startswith(_PNG_SIGNATURE) and at + 12 <= len(data):
+    while at + 12 <= len(data):
         length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
         at += 12 + length
         if kind == b"IEND":

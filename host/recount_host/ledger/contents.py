@@ -6,8 +6,9 @@ The ledger only grows, so what was read stays true. Every chain is checked link 
 import gc
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, CursorResult, Table, func, select
 
 from recount_host.act import NO_ACT, Act, ActError
 from recount_host.law.enrolment import Enrolment, enrolments
@@ -140,20 +141,13 @@ class Contents:
         self.devices = enrolments(self.acts)
 
     def _read_introduced(self, connection: Connection) -> None:
-        table = schema.introduced
-        for row in connection.execute(
-            select(table).where(table.c.stored > self._introduced_read).order_by(table.c.stored)
-        ):
+        for row in _behind(connection, schema.introduced, self._introduced_read):
             self._introduced[row.device] = Newcomer(row.device, row.name, row.public_key, row.first_seen_utc)
             self._introduced_read = row.stored
 
     def _read_records(self, connection: Connection) -> None:
-        table = schema.records
-        for row in connection.execute(
-            select(table.c.stored, table.c.device, table.c.n, table.c.record)
-            .where(table.c.stored > self._records_read)
-            .order_by(table.c.stored)
-        ):
+        columns = ("device", "n", "record")
+        for row in _behind(connection, schema.records, self._records_read, *columns):
             digest = record_hash(row.record)
             record = self._sound(row.device, row.n, row.record, digest)
             self.records.append(record)
@@ -180,33 +174,18 @@ class Contents:
         return record
 
     def _read_early(self, connection: Connection) -> None:
-        table = schema.early_records
-        for row in connection.execute(
-            select(table.c.stored, table.c.device, table.c.n)
-            .where(table.c.stored > self._early_read)
-            .order_by(table.c.stored)
-        ):
+        for row in _behind(connection, schema.early_records, self._early_read, "device", "n"):
             self._early.setdefault(row.device, set()).add(row.n)
             self._early_read = row.stored
 
     def _read_crops(self, connection: Connection) -> None:
-        table = schema.crops
-        for row in connection.execute(
-            select(table.c.stored, table.c.device, table.c.n)
-            .where(table.c.stored > self._crops_read)
-            .order_by(table.c.stored)
-        ):
+        for row in _behind(connection, schema.crops, self._crops_read, "device", "n"):
             self.crops_here.add((row.device, row.n))
             self._crops_due.get(row.device, {}).pop(row.n, None)
             self._crops_read = row.stored
 
     def _read_refusals(self, connection: Connection) -> None:
-        table = schema.refusals
-        for row in connection.execute(
-            select(table.c.stored, table.c.device, table.c.twins)
-            .where(table.c.stored > self._refusals_read)
-            .order_by(table.c.stored)
-        ):
+        for row in _behind(connection, schema.refusals, self._refusals_read, "device", "twins"):
             self.twins |= {row.device} if row.twins else set()
             self._refusals_read = row.stored
 
@@ -216,3 +195,9 @@ def crop_sha256(record: Record) -> bytes:
     if record.kind != "sheet_judged":
         return b""
     return record.body["crop_sha256"]
+
+
+def _behind(connection: Connection, table: Table, stored: int, *columns: str) -> CursorResult[Any]:
+    """Return the rows of a table behind the one with this number: these columns and `stored`, or all."""
+    wanted = [table.c[name] for name in ("stored", *columns)] if columns else [table]
+    return connection.execute(select(*wanted).where(table.c.stored > stored).order_by(table.c.stored))

@@ -234,12 +234,8 @@ def test_the_one_reporting_device_is_the_host_for_all() -> None:
     assert report["ReportGeneratingDeviceIds"] == ["host"]
 
 
-@cache
-def a_day_of_two_scanners() -> Day:
-    """Return a concluded day whose last three sheets another scanner took than the first nine."""
-    day = Day()
-    day.scan(TWELVE_SHEETS[:9], "scanner-blue")
-    day.scan(TWELVE_SHEETS[9:], "scanner-green")
+def bring_to_conclusion(day: Day) -> None:
+    """Reconcile and conclude a day on which the twelve sheets were scanned."""
     day.finish()
     day.lock(H=12, c=9, s=2, x=1)
     day.reconcile()
@@ -247,6 +243,15 @@ def a_day_of_two_scanners() -> Day:
     day.lock(p=0, o=0)
     day.hand_count({"D": 1, "R": 1, "no_vote": 1})
     day.conclude()
+
+
+@cache
+def a_day_of_two_scanners() -> Day:
+    """Return a concluded day whose last three sheets another scanner took than the first nine."""
+    day = Day()
+    day.scan(TWELVE_SHEETS[:9], "scanner-blue")
+    day.scan(TWELVE_SHEETS[9:], "scanner-green")
+    bring_to_conclusion(day)
     return day
 
 
@@ -279,13 +284,7 @@ def test_no_table_is_about_one_device_one_sheet_or_one_ballot() -> None:
 def test_which_scanner_took_a_sheet_changes_no_figure_that_is_published() -> None:
     day = Day()
     day.scan(TWELVE_SHEETS, "scanner-blue")
-    day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
-    day.conclude()
+    bring_to_conclusion(day)
     one, two = exported(day), exported(a_day_of_two_scanners())
     assert set(one.files) == set(two.files)
     differ = {name for name in one.files if one.files[name] != two.files[name] and name.endswith(".csv")}
@@ -387,13 +386,7 @@ def test_nothing_is_published_before_a_precinct_is_concluded() -> None:
 def test_a_precinct_that_is_not_concluded_is_left_out_and_named() -> None:
     day = Day(("101", "102"))
     day.scan(TWELVE_SHEETS)
-    day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
-    day.conclude()
+    bring_to_conclusion(day)
     made = exported(day)
     assert made.left_out == ("102",)
     assert read(made, "err.json")["Notes"].endswith("not in here: precinct 102.")
