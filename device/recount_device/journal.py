@@ -25,7 +25,7 @@ from recount_device.durable import force_folder, write_durably
 from recount_device.errors import JournalDamaged, OperatorError
 from recount_device.history import History
 from recount_device.identity import Identity
-from recount_device.salvage import SOUND_FILE, salvage
+from recount_device.salvage import SOUND_FILE, SPOILED, salvage
 from recount_protocol.errors import RecordError
 from recount_protocol.records import (
     NO_HASH,
@@ -147,9 +147,7 @@ class Journal:
                 self._begin()
                 force_folder(folder)
             self._check()
-        except sqlite3.DatabaseError as error:
-            self._refuse(str(error))
-        except _NotAsWritten as error:
+        except (*SPOILED, _NotAsWritten) as error:
             self._refuse(str(error))
         except OSError as error:
             raise OperatorError(f"the journal {self.path} cannot be begun: {error.strerror}") from None
@@ -165,12 +163,13 @@ class Journal:
     def _refuse(self, why: str) -> NoReturn:
         """Keep what is sound, and raise JournalDamaged in words."""
         try:
-            last = salvage(self.path, self._identity.public_key)
+            any_sound = salvage(self.path, self._identity.public_key)
         except (sqlite3.Error, OSError) as error:
             kept = f"what is sound of it could not be copied out ({error})"
         else:
-            sound = "no record" if not last else "record 1" if last == 1 else f"records 1 to {last}"
-            kept = f"{sound} of it {'are' if last > 1 else 'is'} sound and copied into {SOUND_FILE}"
+            # How many records those are is not said: people may still have to count the sheets blind.
+            copied = f"what is sound of it was copied into {SOUND_FILE}"
+            kept = copied if any_sound else "nothing of it is sound"
         raise JournalDamaged(f"the journal {self.path} is damaged ({why}); {kept}: {WHAT_TO_DO}") from None
 
     def _is_empty(self) -> bool:
@@ -188,7 +187,7 @@ class Journal:
         crops: dict[int, bytes] = {}
         for n, content, signature in self._connection.execute("SELECT * FROM records ORDER BY n"):
             if n != self.next_n:
-                raise _NotAsWritten(f"record {self.next_n} is missing")
+                raise _NotAsWritten("a record is missing")
             body = self._check_record(n, content, signature).body
             if body.get("crop_sha256"):
                 crops[n] = body["crop_sha256"]
@@ -205,13 +204,13 @@ class Journal:
 
     def _check_record(self, n: int, content: bytes, signature: bytes) -> Record:
         if type(content) is not bytes or type(signature) is not bytes:
-            raise _NotAsWritten(f"record {n} is no bytes")
+            raise _NotAsWritten("a record is no bytes")
         try:
             record = decode_record(content)
             check_next(self.head, n, record)
             verify(self._identity.public_key, content, signature)
         except RecordError as error:
-            raise _NotAsWritten(f"record {n} is not what was written: {error}") from None
+            raise _NotAsWritten(f"a record is not what was written: {error}") from None
         self._advance(record, content)
         return record
 
@@ -219,9 +218,9 @@ class Journal:
         """Compare each crop with the hash in its signed record, not with the one that lies beside it."""
         for n, png in self._connection.execute("SELECT n, png FROM crops ORDER BY n"):
             if type(png) is not bytes or sha256(png).digest() != expected.pop(n, b""):
-                raise _NotAsWritten(f"the picture of record {n} is not what was written")
+                raise _NotAsWritten("the picture of a record is not what was written")
         if expected:
-            raise _NotAsWritten(f"the picture of record {min(expected)} is missing")
+            raise _NotAsWritten("the picture of a record is missing")
 
     def _advance(self, record: Record, content: bytes) -> None:
         self.history.take(record)

@@ -16,14 +16,17 @@ from recount_protocol.records import NO_HASH, check_next, decode_record, record_
 
 SOUND_FILE = "journal.sound.sqlite"
 
+SPOILED = (sqlite3.DatabaseError, UnicodeDecodeError)
+"""What reading a spoiled file raises: the second where SQLite's own message quotes bytes that are no text."""
+
 _SCHEMA = """
 CREATE TABLE records (n INTEGER PRIMARY KEY, bytes BLOB NOT NULL, signature BLOB NOT NULL) STRICT;
 CREATE TABLE crops (n INTEGER PRIMARY KEY, sha256 BLOB NOT NULL, png BLOB NOT NULL) STRICT;
 """
 
 
-def salvage(journal: Path, public_key: bytes) -> int:
-    """Copy the sound beginning of a damaged journal into a file beside it; return its last record's number.
+def salvage(journal: Path, public_key: bytes) -> bool:
+    """Copy the sound beginning of a damaged journal into a file beside it; return whether there is any.
 
     A record is sound when its bytes, its signature and the chain from the first record on are; a crop when a
     sound record names its hash. An earlier copy is replaced. Raises OSError or sqlite3.Error where the copy
@@ -41,7 +44,7 @@ def salvage(journal: Path, public_key: bytes) -> int:
             _copy_crops(damaged, copy, wanted)
     beside.replace(target)
     force_folder(target.parent)
-    return len(wanted)
+    return bool(wanted)
 
 
 def _copy_records(damaged: sqlite3.Connection, copy: sqlite3.Connection, public_key: bytes) -> list[bytes]:
@@ -58,8 +61,8 @@ def _copy_records(damaged: sqlite3.Connection, copy: sqlite3.Connection, public_
             copy.execute("INSERT INTO records VALUES (?, ?, ?)", (n, content, signature))
             head = record_hash(content)
             wanted.append(record.body.get("crop_sha256", b""))
-    except (RecordError, sqlite3.DatabaseError):
-        # Here the sound part ends; the caller tells where.
+    except (RecordError, *SPOILED):
+        # Here the sound part ends.
         return wanted
     return wanted
 
@@ -71,7 +74,7 @@ def _copy_crops(damaged: sqlite3.Connection, copy: sqlite3.Connection, wanted: l
             continue
         try:
             row = damaged.execute("SELECT png FROM crops WHERE n = ?", (n,)).fetchone()
-        except sqlite3.DatabaseError:
+        except SPOILED:
             continue  # its page is gone, another crop's may not be
         if row is not None and type(row[0]) is bytes and sha256(row[0]).digest() == digest:
             copy.execute("INSERT INTO crops VALUES (?, ?, ?)", (n, digest, row[0]))

@@ -5,7 +5,6 @@ Checks the journal as a start would, without changing it.
 
 import argparse
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from recount_device.history import History
 from recount_device.host_pin import HostPin
 from recount_device.identity import KEY_FILE, Identity, open_identity
 from recount_device.journal import JOURNAL_FILE, JournalReader
+from recount_device.salvage import SPOILED
 from recount_protocol.errors import RecordError
 from recount_protocol.records import NO_HASH, check_next, decode_record, record_hash, verify
 
@@ -38,8 +38,8 @@ def fold_journal(path: Path, public_key: bytes) -> History:
                 history.take(record)
                 head, n = record_hash(item.record), n + 1
         reader.close()
-    except (RecordError, sqlite3.DatabaseError) as error:
-        raise JournalDamaged(f"the journal {path} is damaged at record {n}: {error}") from None
+    except (RecordError, *SPOILED) as error:
+        raise JournalDamaged(f"the journal {path} is damaged: {error}") from None
     return history
 
 

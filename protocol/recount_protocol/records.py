@@ -234,11 +234,14 @@ def _key(public_key: bytes) -> Ed25519PublicKey:
 
 
 def check_next(previous_hash: bytes, n: int, record: Record) -> None:
-    """Raise RecordError unless `record` is number `n` and follows the one whose hash is `previous_hash`."""
+    """Raise RecordError unless `record` is number `n` and follows the one whose hash is `previous_hash`.
+
+    The error names no number: a sheet is two records, and people may still have to count the sheets blind.
+    """
     if record.n != n:
-        raise RecordError(f"record {record.n} of device {record.device} came where {n} is next")
+        raise RecordError("it has another number than the record that comes next")
     if record.prev != previous_hash:
-        raise RecordError(f"record {n} of device {record.device} does not follow the record before it")
+        raise RecordError("it does not follow the record before it")
 
 
 def _fields_of(kind: str) -> Fields:

@@ -176,9 +176,9 @@ def test_a_chain_admits_only_the_next_record():
     second = a_record(n=2, prev=first_hash)
     check_next(NO_HASH, 1, first)
     check_next(first_hash, 2, second)
-    with pytest.raises(RecordError, match="record 2 of device 56475aa75463474c came where 3 is next"):
+    with pytest.raises(RecordError, match="it has another number than the record that comes next"):
         check_next(first_hash, 3, second)
-    with pytest.raises(RecordError, match="record 2 of device 56475aa75463474c does not follow"):
+    with pytest.raises(RecordError, match="it does not follow the record before it"):
         check_next(NO_HASH, 2, second)
 
 

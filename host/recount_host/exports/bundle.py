@@ -158,7 +158,14 @@ def _refusals(ledger: Ledger) -> list[Piece]:
     """Return the list of what was refused, and its bytes."""
     refusals = ledger.refusals()
     told = [
-        {"device": r.device, "name": r.name, "why": r.why, "utc": r.utc, "file": refused_path(r.n)}
+        {
+            "device": r.device,
+            "name": r.name,
+            "why": r.why,
+            "record": r.record_n,
+            "utc": r.utc,
+            "file": refused_path(r.n),
+        }
         for r in refusals
     ]
     return [

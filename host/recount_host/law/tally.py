@@ -267,10 +267,10 @@ class _BatchReader:
     def take(self, record: Record) -> None:
         """Read one record of this batch."""
         if record.run != self.run:
-            self._wrong(f"record {record.n} names run {record.run}, the batch belongs to {self.run}")
+            self._wrong(f"a record names run {record.run}, the batch belongs to {self.run}")
         if self.closed_n and record.kind not in ("batch_voided", "fault"):
             # A closed batch never changes: what was told of it must be found again by every later fold.
-            self._wrong(f"record {record.n} ({record.kind}) comes after the batch was closed")
+            self._wrong(f"a record ({record.kind}) comes after the batch was closed")
             return
         if "feeder" in record.body:
             self._count(record)
@@ -305,7 +305,7 @@ class _BatchReader:
         # A board that booted within the batch began at zero.
         self.first.setdefault(boot, (0,) * len(counts))
         if any(new < old for new, old in zip(counts, self.last.get(boot, self.first[boot]), strict=True)):
-            self._wrong(f"record {record.n} shows the feeder's counters going back")
+            self._wrong("a record shows the feeder's counters going back")
         self.last[boot] = counts
 
     def on_opened(self, _record: Record, _body: Mapping[str, Any]) -> None:

@@ -162,12 +162,12 @@ def _why_not_that_crop(
 ) -> Outcome:
     data = _stored_bytes(connection, device, n)
     if data is None:
-        return Outcome(Verdict.GAP, f"record {n}, to which this crop belongs, has not come")
+        return Outcome(Verdict.GAP, "the record to which this crop belongs has not come")
     if found == crop_sha256(decode_record(data)):
         return Outcome(Verdict.ALREADY)
     known = contents.devices.get(device)
-    why = f"the crop it sent for record {n} is not the one that the record names"
-    return refuse(connection, device, known.name if known else "", why, found, utc)
+    why = "a crop that it sent is not the one that its record names"
+    return refuse(connection, device, known.name if known else "", why, found, utc, record_n=n)
 
 
 def refuse(
@@ -178,27 +178,24 @@ def refuse(
     evidence: bytes,
     utc: str,
     *,
+    record_n: int = 0,
     twins: bool = False,
 ) -> Outcome:
     """Keep the refusal (each cause once) and return it; `twins`: it proves that two have the device's key.
 
-    There is always room for such a proof: it is asked for once, and what came before must not keep it out.
+    `why` is told to people and names no record: its number, from which the stack could be reckoned, is kept
+    beside it. There is always room for such a proof: it is asked for once, and what came before must not keep
+    it out.
     """
     table = schema.refusals
-    same = select(table.c.stored).where(table.c.device == device, table.c.name == name, table.c.why == why)
+    cause = {"device": device, "name": name, "why": why, "record_n": record_n}
+    same = select(table.c.stored).where(*(table.c[column] == value for column, value in cause.items()))
     count = select(func.count()).select_from(table)
     kept = connection.execute(count.where(table.c.device == device)).scalar_one()
     room = twins or (kept < MAX_REFUSALS_PER_DEVICE and connection.execute(count).scalar_one() < MAX_REFUSALS)
     if room and connection.execute(same).first() is None:
         connection.execute(
-            insert(table).values(
-                device=device,
-                name=name,
-                why=why,
-                evidence=evidence[:MAX_EVIDENCE_BYTES],
-                twins=twins,
-                utc=utc,
-            )
+            insert(table).values(**cause, evidence=evidence[:MAX_EVIDENCE_BYTES], twins=twins, utc=utc)
         )
     return Outcome(Verdict.REFUSED, why)
 
@@ -208,17 +205,17 @@ def _take(
 ) -> Outcome:
     data, signature = arrival.data, arrival.signature
     if chain is None:
-        why = f"record {record.n} comes from a device that is not enrolled, or not any more"
-        return refuse(connection, record.device, "", why, data, utc)
+        why = "a record comes from a device that is not enrolled, or not any more"
+        return refuse(connection, record.device, "", why, data, utc, record_n=record.n)
     if not arrival.bears_signature_of(chain.public_key):
-        why = f"record {record.n} does not bear the signature of {chain.name}"
-        return refuse(connection, record.device, chain.name, why, data, utc)
+        why = f"a record does not bear the signature of {chain.name}"
+        return refuse(connection, record.device, chain.name, why, data, utc, record_n=record.n)
     if not _fits(connection, chain, record, data):
         why = (
-            f"record {record.n} of {chain.name} does not fit the records that it sent before: "
+            f"a record of {chain.name} does not fit the records that it sent before: "
             "two devices have its key, or its journal was changed"
         )
-        return refuse(connection, record.device, chain.name, why, data, utc, twins=True)
+        return refuse(connection, record.device, chain.name, why, data, utc, record_n=record.n, twins=True)
     if record.n <= chain.n:
         return Outcome(Verdict.ALREADY, next_n=chain.n + 1)
     if record.n > chain.n + 1:

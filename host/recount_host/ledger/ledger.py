@@ -154,9 +154,10 @@ class Ledger:
         """Return what was not taken, in the order it came, each cause once."""
         with reading(self._engine, self.path) as connection:
             table = schema.refusals
-            columns = (table.c.stored, table.c.device, table.c.name, table.c.why, table.c.utc)
+            names = ("stored", "device", "name", "why", "record_n", "utc")
+            columns = [table.c[name] for name in names]
             rows = connection.execute(select(*columns).order_by(table.c.stored)).all()
-        return tuple(Refusal(row.stored, row.device, row.name, row.why, row.utc) for row in rows)
+        return tuple(Refusal(*row) for row in rows)
 
     def refused_bytes(self, n: int) -> bytes | None:
         """Return what was kept of the bytes of refusal `n`, or None when there is no such refusal."""

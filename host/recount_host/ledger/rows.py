@@ -85,4 +85,7 @@ class Refusal:
     device: str
     name: str
     why: str
+    """In words for people at the host: a record's number would tell them how many sheets went through."""
+    record_n: int
+    """The number of the record that it is about, for the evidence; 0 where it is about none."""
     utc: str

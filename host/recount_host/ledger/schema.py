@@ -10,7 +10,7 @@ from sqlalchemy import Column, Integer, LargeBinary, MetaData, String, Table, Un
 APPLICATION_ID = 0x52434E54
 """Marks the SQLite file as a recount ledger ("RCNT")."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Counted up with every change of the tables; another version is refused by name."""
 
 metadata = MetaData()
@@ -83,10 +83,11 @@ refusals = Table(
     Column("device", String, nullable=False),
     Column("name", String, nullable=False),
     Column("why", String, nullable=False),
+    Column("record_n", Integer, nullable=False),  # the record that it is about; 0: none
     Column("evidence", LargeBinary, nullable=False),
     Column("twins", Integer, nullable=False),  # 1: proof that the device's key is in two places
     Column("utc", String, nullable=False),
-    UniqueConstraint("device", "name", "why"),
+    UniqueConstraint("device", "name", "why", "record_n"),
 )
 
 acts = Table(

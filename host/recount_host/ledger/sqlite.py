@@ -106,6 +106,8 @@ def _in_words(path: Path) -> Generator[None]:
         if "append" in str(error.orig) or "only grows" in str(error.orig):
             raise
         raise damaged(path, str(error.orig)) from error
+    except UnicodeDecodeError as error:  # SQLite's message quotes a spoiled name
+        raise damaged(path, "its tables cannot be read") from error
 
 
 def damaged(path: Path, where: str) -> LedgerDamaged:

@@ -129,7 +129,7 @@ def overview(
         facts.order,
         cards,
         tuple(rows),
-        tuple((_refusal_words(refusal), local_time(refusal.utc)) for refusal in reversed(refusals)),
+        _refused(refusals),
         tuple((card.view.id, ask) for card in cards for ask in card.asks),
         training=any(_is_training(state) for state in states.values()),
     )
@@ -236,9 +236,13 @@ def _scans(facts: Facts, device: str) -> str:
     return next((run.precinct for run in told.runs.values() if not run.closed_n), "")
 
 
-def _refusal_words(refusal: Refusal) -> str:
-    who = refusal.name or refusal.device or "an unknown device"
-    return f"{who}: {refusal.why}"
+def _refused(refusals: Sequence[Refusal]) -> tuple[tuple[str, str], ...]:
+    """Return (who and why, when first), the newest first; what befell several records alike is told once."""
+    times: dict[str, str] = {}
+    for refusal in refusals:
+        who = refusal.name or refusal.device or "an unknown device"
+        times.setdefault(f"{who}: {refusal.why}", local_time(refusal.utc))
+    return tuple(reversed(times.items()))
 
 
 def _names(facts: Facts, state: PrecinctState) -> Mapping[str, str]:

@@ -149,7 +149,8 @@ def test_an_edited_record_is_found(tmp_path: Path) -> None:
 def test_a_record_left_out_is_found(tmp_path: Path) -> None:
     kept = records()
     del kept[4]
-    assert any("behind record 4: record 6" in line for line in problems(tmp_path, with_records(kept)))
+    found = problems(tmp_path, with_records(kept))
+    assert any("behind record 4: it has another number" in line for line in found)
 
 
 def test_records_cut_off_at_their_end_are_found_by_the_heads_that_were_fixed(tmp_path: Path) -> None:
@@ -293,18 +294,22 @@ def test_a_signature_that_is_not_over_the_order_is_found(tmp_path: Path) -> None
     assert any("the signature of 'Cleo May, clerk' is not over this order" in line for line in found)
 
 
-def test_what_was_refused_is_in_the_bundle_with_its_bytes(tmp_path: Path) -> None:
+def test_what_was_refused_is_in_the_bundle_with_its_bytes_and_the_number_of_the_record(
+    tmp_path: Path,
+) -> None:
     day = a_scanned_day()
     with Ledger(tmp_path / "ledger.sqlite") as ledger:
         fill(ledger, day)
         ledger.add_record(b"no record at all", bytes(64))
+        ledger.add_record(records()[3][0], bytes(64))
         made = export_bundle(ledger, HOST_KEY, tmp_path / "b.tar", COURT.public_key(), UTC, no_progress)
     with open_bundle(tmp_path / "b.tar", COURT) as opened:
         files = {member.path: b"".join(member.chunks) for member in opened.members}
     assert made.files > 0
-    (told,) = json.loads(files["refusals.json"])
+    told, unsigned = json.loads(files["refusals.json"])
     assert "not a record" in told["why"]
     assert files[told["file"]] == b"no record at all"
+    assert (unsigned["why"], unsigned["record"]) == ("a record does not bear the signature of alpha", 4)
     assert verified(tmp_path / "b.tar", COURT).checked["records"]
 
 

@@ -240,6 +240,17 @@ def test_an_overwritten_page_gives_one_sentence(path: Path, raw: sqlite3.Connect
         open_it(path)
 
 
+def test_tables_whose_names_are_no_text_any_more_give_one_sentence(
+    path: Path, raw: sqlite3.Connection
+) -> None:
+    """SQLite quotes the spoiled name in its message, which then is no text."""
+    raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    raw.close()
+    path.write_bytes(path.read_bytes().replace(b"PRIMARY KEY (n)", b"PRIMARY KEY (\xee)"))
+    with pytest.raises(LedgerDamaged, match="its tables cannot be read"):
+        open_it(path)
+
+
 def test_an_edited_act_is_named(path: Path, raw: sqlite3.Connection) -> None:
     _edit(raw, "acts", "act", b"one", b"two")
     with pytest.raises(LedgerDamaged, match="act 1 is not as it was written"):

@@ -96,7 +96,7 @@ def test_a_record_with_a_forged_signature_is_refused_and_the_refusal_kept(
     assert outcome.verdict is Verdict.REFUSED
     assert ledger.records() == ()
     (refusal,) = ledger.refusals()
-    assert refusal.why == "record 1 does not bear the signature of device-1"
+    assert (refusal.why, refusal.record_n) == ("a record does not bear the signature of device-1", 1)
 
 
 def test_one_changed_byte_makes_a_record_refused(ledger: Ledger, device: StandIn) -> None:
@@ -142,6 +142,32 @@ def test_a_record_that_came_early_binds_what_comes_later(ledger: Ledger, device:
     data = encode_record(other)
     assert ledger.add_record(data, sign(device.key, data)).verdict is Verdict.REFUSED
     assert ledger.twins() == {device.device}
+
+
+def test_no_refusal_tells_a_records_number_and_each_is_kept_with_it(ledger: Ledger) -> None:
+    """A sheet is two records: a number told while people count blind would tell how many went through."""
+    device, stranger = make_device("alpha"), make_device("beta", 9)
+    introduce(ledger, device)
+    for _ in range(30):
+        device.write_set_aside(1, b"a picture", run="run", batch=1)
+        stranger.write_fault("jam")
+    ledger.add_records(device.journal[:20])
+    other = Record(device.device, 21, NO_HASH, "fault", "", 0, {"word": "jam", "detail": ""})
+    data = encode_record(other)
+    told = [
+        ledger.add_crop(device.device, 19, b"another picture").sentence,
+        ledger.add_crop(device.device, 25, b"a picture").sentence,
+        ledger.add_record(device.journal[24][0], bytes(64)).sentence,
+        ledger.add_record(*device.journal[26]).sentence,
+        ledger.add_record(*stranger.journal[28]).sentence,
+        ledger.introduce(device.device, "alpha", device.public_key, 7, NO_HASH).sentence,
+        ledger.introduce(device.device, "alpha", device.public_key, 21, NO_HASH).sentence,
+        ledger.add_record(data, sign(device.key, data)).sentence,
+        ledger.add_record(*device.journal[20]).sentence,
+    ]
+    assert all(told)
+    assert [sentence for sentence in told if any(letter.isdigit() for letter in sentence)] == []
+    assert [refusal.record_n for refusal in ledger.refusals()] == [19, 25, 29, 0, 0, 21]
 
 
 def test_a_record_of_a_device_that_never_introduced_itself_is_refused(ledger: Ledger) -> None:

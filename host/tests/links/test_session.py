@@ -142,7 +142,7 @@ def test_a_crop_that_is_not_the_one_of_its_record_is_refused(table: Table) -> No
     device.crops[1] = b"another"
     session = table.connect(device)
     assert table.run(lambda: session.finished)
-    assert "is not the one that the record names" in device.refused
+    assert "is not the one that its record names" in device.refused
     assert table.ledger.crop(device.device, 1) is None
 
 

@@ -239,7 +239,7 @@ def test_in_a_backlog_checked_by_processes_a_forged_record_ends_what_is_taken(ho
     forged = 2 * MANY
     device.journal[forged - 1] = (device.journal[forged - 1][0], device.journal[0][1])
     run_over_tcp(device.connect(), host.port, lambda: device.refused != "")
-    assert device.refused == f"record {forged} does not bear the signature of device-1"
+    assert device.refused == "a record does not bear the signature of device-1"
     assert device.acknowledged_n < forged
     assert [record.n for record in host.ledger.records()] == list(range(1, forged))
 

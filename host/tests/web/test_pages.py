@@ -182,6 +182,16 @@ def test_a_refused_device_and_a_wrong_release_are_shown(site: Site) -> None:
     assert "The other end speaks protocol version 2, this end 1: update the older one." in page
 
 
+def test_what_was_refused_of_several_records_alike_is_told_once(site: Site) -> None:
+    """A list as long as the records would let people count them."""
+    day = a_scanned_day()
+    site.fill(day)
+    for data, _ in day.devices["alpha"].signed():
+        site.ledger.add_record(data, bytes(64))
+    assert len(site.ledger.refusals()) > 1
+    assert plain(site.text("/")).count("does not bear the signature of alpha") == 1
+
+
 # How they are served
 
 
