@@ -152,11 +152,17 @@ def so_many(names: Sequence[str], reached: Reached, at_most_s: float) -> list[st
     return [name for name, end in zip(names, ends, strict=True) if end <= at_most_s]
 
 
-def verdict_on(mutant: Mutant, collected: Collected, fresh: Fresh, names: Sequence[str]) -> tuple[str, str]:
-    """Return whether the tests notice the mutant, and which one did first."""
+def verdict_on(
+    mutant: Mutant, collected: Collected, fresh: Fresh, names: Sequence[str], first: Sequence[str]
+) -> tuple[str, str]:
+    """Return whether the tests notice the mutant, and which one did first.
+
+    A mutant of a table is tried here on `first` alone, the beginning of `names`: what counts is what all make
+    of it where the law is loaded anew.
+    """
     if _is_of_a_class(mutant):
         return fresh.verdict_on(mutant, names)
-    verdict, noticed = _verdict_in_a_fork(mutant, collected, names)
+    verdict, noticed = _verdict_in_a_fork(mutant, collected, names if mutant.function else first)
     if mutant.function or verdict == ENDLESS:
         return verdict, noticed
     if verdict == SURVIVED:
