@@ -20,7 +20,7 @@ from recount_host.exports import layout
 from recount_host.exports.errors import ExportRefused
 from recount_host.exports.layout import Entry, Manifest, chain_item, crop_path, refused_path
 from recount_host.exports.printed import PRINTED, print_again
-from recount_host.exports.sealed import seal
+from recount_host.exports.sealed import padded, seal
 from recount_host.exports.tar import tar_bytes
 from recount_host.law.precinct import Facts, fold_all
 from recount_host.law.signed_papers import KEPT
@@ -116,7 +116,7 @@ def export_bundle(
             _write_folder(target, files)
         else:
             plain = tar_bytes(files)
-            _write_file(target, plain if court is None else seal(plain, court))
+            _write_file(target, plain if court is None else seal(padded(plain), court))
     except FileExistsError:
         raise ExportRefused(f"{target} is there already: name a new folder or file") from None
     except OSError as error:

@@ -57,11 +57,14 @@ def open_bundle(path: Path, court: X25519PrivateKey | None) -> Generator[Opened]
         file.seek(0)
         if is_sealed and court is None:
             raise NoBundle(f"{path} is sealed to the court's key: give its private key with --court-key")
-        yield _open_tar(_reader(unseal(file.read, court)) if is_sealed and court else file.read)
+        if is_sealed and court:
+            yield _open_tar(_reader(unseal(file.read, court)), padded=True)
+        else:
+            yield _open_tar(file.read)
 
 
-def _open_tar(read: Callable[[int], bytes]) -> Opened:
-    members = read_tar(read)
+def _open_tar(read: Callable[[int], bytes], *, padded: bool = False) -> Opened:
+    members = read_tar(read, padded=padded)
     found: list[bytes] = []
     for wanted, limit in ((MANIFEST, MAX_MANIFEST_BYTES), (MANIFEST_SIGNATURE, SIGNATURE_BYTES)):
         member = next(members, None)

@@ -11,6 +11,9 @@ X25519 of the file's key and the court's key, through HKDF-SHA256 (salt: the 57 
 public key; info "recount bundle"), gives the ChaCha20-Poly1305 key. The nonce of chunk i is i as 11 bytes
 big-endian and one byte that is 1 in the last chunk, else 0: chunks cannot be left out, repeated, exchanged or
 cut off. The construction is that of STREAM (Hoang, Reyhanitabar, Rogaway, Vizar 2015), as age has it.
+
+A bundle may be sealed while its ballots are still to be counted blind, and each sheet adds a picture to it.
+So zero bytes stand behind it up to the next power of two: the size of the file tells next to nothing.
 """
 
 import os
@@ -41,11 +44,31 @@ TAG_BYTES = 16
 KEY_BYTES = 32
 NAME_BYTES = 8
 HEAD_BYTES = len(MAGIC) + KEY_BYTES + NAME_BYTES
+LEAST_BYTES = 64 * 1024 * 1024
+"""No sealed bundle is smaller: the sheets of most precincts leave it at that."""
 
 
 def key_name(public_key: X25519PublicKey) -> str:
     """Return the first 16 hex digits of the SHA-256 of a court's public key: its name."""
     return sha256(public_key.public_bytes_raw()).hexdigest()[: 2 * NAME_BYTES]
+
+
+def padded_size(size: int) -> int:
+    """Return the size to which so many bytes are padded."""
+    return max(LEAST_BYTES, 1 << max(size - 1, 0).bit_length())
+
+
+def padded(plain: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield these bytes, and zero bytes up to their padded size."""
+    size = 0
+    for piece in plain:
+        size += len(piece)
+        yield piece
+    left = padded_size(size) - size
+    while left:
+        zeros = bytes(min(left, CHUNK_BYTES))
+        yield zeros
+        left -= len(zeros)
 
 
 def seal(plain: Iterable[bytes], court: X25519PublicKey) -> Iterator[bytes]:

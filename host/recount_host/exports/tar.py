@@ -46,15 +46,15 @@ def padding(size: int) -> bytes:
     return bytes(-size % BLOCK_BYTES)
 
 
-def read_tar(read: Read) -> Iterator[Member]:
-    """Yield the files of a tar in their order.
+def read_tar(read: Read, *, padded: bool = False) -> Iterator[Member]:
+    """Yield the files of a tar in their order; `padded`: zero bytes may stand behind its end.
 
     Raises NoBundle where it is not one that an export has written, or ends before its end.
     """
     while True:
         block = _exactly(read, BLOCK_BYTES, "a header")
         if not any(block):
-            _check_end(read)
+            _check_end(read, padded=padded)
             return
         path, size = _parse(block)
         yield Member(path, size, _content(read, path, size))
@@ -96,11 +96,12 @@ def _exactly(read: Read, size: int, where: str) -> bytes:
     return b"".join(parts)
 
 
-def _check_end(read: Read) -> None:
+def _check_end(read: Read, *, padded: bool) -> None:
     if any(_exactly(read, BLOCK_BYTES, "its end")):
         raise NoBundle("the tar has an empty block within")
-    if read(1):
-        raise NoBundle("something stands after the end of the tar")
+    while behind := read(CHUNK_BYTES):
+        if not padded or any(behind):
+            raise NoBundle("something stands after the end of the tar")
 
 
 def tar_bytes(files: Iterable[tuple[str, int, Iterable[bytes]]]) -> Iterator[bytes]:

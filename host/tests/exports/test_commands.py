@@ -10,6 +10,7 @@ import pytest
 from host.tests.exports.localities import UTC, a_finished_day, a_scanned_day, fill
 from host.tests.exports.tampering import path_of, sound_bundle, with_change
 from recount_host.cli import main
+from recount_host.exports.sealed import CHUNK_BYTES, HEAD_BYTES, LEAST_BYTES, TAG_BYTES
 from recount_host.ledger.ledger import open_ledger
 from recount_host.order import order_text_of
 
@@ -84,6 +85,8 @@ def test_a_sealed_bundle_of_a_blind_count_tells_nobody_how_much_it_holds(
     assert main([*export_words(tmp_path, "sealed.tar", "--court-key", f"{key}.pub"), *json_too]) == 0
     told = capsys.readouterr()
     assert told.err == ""
+    chunks = LEAST_BYTES // CHUNK_BYTES
+    assert (tmp_path / "sealed.tar").stat().st_size == HEAD_BYTES + chunks * (CHUNK_BYTES + TAG_BYTES)
     if json_too:
         said = json.loads(told.out)
         assert set(said) == {"bundle", "court_key", "host_fingerprint", "manifest_sha256"}

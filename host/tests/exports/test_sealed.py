@@ -14,8 +14,11 @@ from recount_host.exports.errors import ExportRefused, NoBundle, SealBroken
 from recount_host.exports.sealed import (
     CHUNK_BYTES,
     HEAD_BYTES,
+    LEAST_BYTES,
     TAG_BYTES,
     make_court_key,
+    padded,
+    padded_size,
     public_path,
     read_court_private_key,
     read_court_public_key,
@@ -95,9 +98,36 @@ def test_the_keys_files_serve_to_seal_and_to_open(tmp_path: Path) -> None:
         read_court_private_key(tmp_path / "none")
 
 
+@pytest.mark.parametrize(
+    ("size", "to"),
+    [
+        (0, LEAST_BYTES),
+        (LEAST_BYTES, LEAST_BYTES),
+        (LEAST_BYTES + 1, 2 * LEAST_BYTES),
+        (5 * LEAST_BYTES, 8 * LEAST_BYTES),
+    ],
+)
+def test_a_sealed_bundle_tells_its_size_to_a_factor_of_two_at_most(size: int, to: int) -> None:
+    assert padded_size(size) == to
+
+
+def test_bundles_of_few_and_of_many_sheets_are_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recount_host.exports.sealed.LEAST_BYTES", 4 * CHUNK_BYTES)
+    sizes = {len(b"".join(padded([b"sheet" * sheets]))) for sheets in (0, 1, 1000, 40_000)}
+    assert sizes == {4 * CHUNK_BYTES}
+
+
+@pytest.mark.parametrize("behind", [b"\x01", bytes(100_000) + b"\x01"])
+def test_nothing_is_hidden_behind_a_sealed_bundle(behind: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "bundle.tar"
+    path.write_bytes(sealed(sound_bundle() + behind))
+    with pytest.raises(NoBundle, match="something stands after the end of the tar"):
+        verified(path, COURT)
+
+
 def test_a_sealed_bundle_verifies_with_the_courts_key_alone(tmp_path: Path) -> None:
     path = tmp_path / "bundle.tar"
-    path.write_bytes(sealed(sound_bundle()))
+    path.write_bytes(b"".join(seal(padded([sound_bundle()]), COURT.public_key())))
     assert verified(path, COURT).sound
     with pytest.raises(NoBundle, match="is sealed to the court's key"):
         verified(path)
