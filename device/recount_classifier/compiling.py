@@ -45,6 +45,9 @@ _BESIDE_PX = 110
 """A target with a patch of the second path this close needs no other."""
 _FEWEST_ANCHORS, _FEWEST_LANDMARKS, _FEWEST_DETAILS = 6, 4, 4
 _LABEL_LIKENESS = 0.8
+_ONE_PLACE_PX = 2
+"""How far from its own place a patch may still be like itself. What has its like further on, as a piece of a
+rule has all along the rule, could be found there: it tells no place."""
 _TRIES = 40
 """Places looked at for each patch that is wanted."""
 _SMALLEST_TARGET = 4
@@ -310,7 +313,7 @@ def _repeats(page: Grey, x: int, y: int, patch: Grey, search: int) -> bool:
     scores = correlation(ground, patch)
     scores[~np.isfinite(scores)] = 0
     own_x, own_y = x - left, y - top
-    near = max(2, min(width, height) // 6)
+    near = _ONE_PLACE_PX
     scores[max(0, own_y - near) : own_y + near + 1, max(0, own_x - near) : own_x + near + 1] = -1
     return bool(scores.max() > ALIKE)
 
