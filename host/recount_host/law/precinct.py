@@ -29,6 +29,7 @@ from recount_host.law.precinct_state import (
 from recount_host.law.roster import check_may_act
 from recount_host.law.steps import apply, begun
 from recount_host.law.tally import Gap
+from recount_host.order import order_signers
 from recount_protocol.records import LIVE
 
 __all__ = [
@@ -109,8 +110,9 @@ def _untouched(facts: Facts, precinct_id: str) -> PrecinctState:
     )
     known_gaps = (*facts.gaps, *(gap for device in facts.devices.values() for gap in device.gaps))
     heads = {device: (told.head_n, told.head_sha256) for device, told in facts.devices.items()}
+    signed = bool(order_signers(facts.acts))
     state = PrecinctState(
-        precinct, facts.order, contests_of(facts.acts), facts.names, runs, batches, heads, ()
+        precinct, facts.order, contests_of(facts.acts), facts.names, runs, batches, heads, (), signed
     )
     return replace(state, gaps=_gaps_that_matter(facts, state, known_gaps))
 

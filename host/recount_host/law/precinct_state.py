@@ -25,7 +25,7 @@ from recount_host.law.states import State
 from recount_host.law.tally import Batch, DeviceFacts, Figures, Gap, Run, add_up
 from recount_host.order import Order, Precinct
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
-from recount_protocol.records import NO_HASH
+from recount_protocol.records import LIVE, NO_HASH, TRAINING
 
 PILE_OF_LETTER = {"c": COUNTED, "s": SET_ASIDE, "x": NOT_ACCEPTED}
 LETTER_OF_PILE = {pile: letter for letter, pile in PILE_OF_LETTER.items()}
@@ -85,6 +85,8 @@ class PrecinctState:
     device_heads: Mapping[str, tuple[int, bytes]]
     """Number and SHA-256 of the last record here of every device."""
     gaps: tuple[Gap, ...]
+    order_is_signed: bool
+    """Whether the court's order is: under one that nobody signed people train."""
     state: State = State.NOT_OPEN
     assignments: tuple[Assignment, ...] = ()
     void_orders: tuple[Act, ...] = ()
@@ -143,8 +145,13 @@ class PrecinctState:
 
     @property
     def mode(self) -> str:
-        """Return the mode of the precinct's runs; training before there is one."""
-        return self.assignments[0].mode if self.assignments else "training"
+        """Return the mode of the precinct's runs; without one, live where the court's order is signed.
+
+        A precinct that no device can recount is recounted by people alone, and no less for real (D 1, E).
+        """
+        if self.assignments:
+            return self.assignments[0].mode
+        return LIVE if self.order_is_signed else TRAINING
 
     def name_of(self, device: str) -> str:
         """Return the device's name, or its id where it has not introduced itself."""

@@ -392,6 +392,7 @@ def test_e_where_the_ballots_cannot_be_found_the_statement_of_results_stands_in(
     assert day.count_pile("paper", {"D": 3}).state is State.CHALLENGE_CALL
     said = statement(day.facts(), "101")
     assert [(row.stated, row.paper, row.total) for row in said.parties] == [(7, 3, 10), (4, 0, 4)]
+    assert said.mode == "live", "no device stood here, and it is no less a recount"
     assert (
         said.sources[0].source
         == "the statement of results; the ballots cannot be found: the vault was flooded"

@@ -54,6 +54,24 @@ def test_a_precinct_without_a_program_has_no_contest() -> None:
     assert Day(program=False).state().contest is None
 
 
+@pytest.mark.parametrize(("signed", "mode"), [(True, "live"), (False, "training")])
+def test_a_precinct_that_people_recount_without_a_device_is_for_real_where_the_order_is_signed(
+    signed: bool, mode: str
+) -> None:
+    day = Day()
+    if not signed:
+        day.acts[0] = replace(day.acts[0], body={**day.acts[0].body, "signatures": []})
+    day.lock(H=12)
+    day.act("hand_count_ordered", BOTH, reason="no scanner can be programmed")
+    assert day.state().mode == mode
+
+
+def test_a_device_that_was_given_in_training_makes_the_precinct_one_of_training() -> None:
+    day = Day()
+    day.assign()
+    assert day.state().mode == "training"
+
+
 def test_an_open_batch_counts_nothing() -> None:
     day = Day()
     device = day.assign()
