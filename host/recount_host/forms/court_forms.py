@@ -9,7 +9,7 @@ from recount_host.forms.blocks import Block, Form, form_of, heading, signatures,
 from recount_host.law.certification import certification, mode_of, precinct_votes, ruling_lines, totals
 from recount_host.law.challenges import GROUNDS
 from recount_host.law.changes import Change, changes
-from recount_host.law.confirmation import confirmation
+from recount_host.law.confirmation import confirmation, counted_as_told
 from recount_host.law.court import Court, check_form_ready, fold_court
 from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
@@ -69,10 +69,10 @@ def _docket(_facts: Facts, court: Court) -> Iterator[Block]:
         ruling = standing(state.rulings, ballot.tag)
         where = PILES.get(ballot.pile, "the ballots that a scanner accepted")
         total = "its vote is in the totals until the ruling" if is_in_totals(ballot) else "in no total"
-        told = confirmation(state.rulings, ballot)
-        stands = f"{'entered as ' if told else ''}counted as {ballot.counted_as.replace('_', ' ')}"
+        told, was = confirmation(state.rulings, ballot), counted_as_told(state.rulings, ballot)
+        stands = f", {'entered as ' if told else ''}counted as {was}" if was else ""
         yield words(
-            f"From {where}, {stands}; {total}",
+            f"From {where}{stands}; {total}",
             f"What it was counted as: {told}" if told else "",
             f"Question: {ballot.question_and_corrections}",
             *(

@@ -21,6 +21,7 @@ from recount_host.forms.blocks import (
 )
 from recount_host.law.challenges import GROUNDS, Segregated
 from recount_host.law.conclusion import answer_of
+from recount_host.law.confirmation import counted_as_told
 from recount_host.law.counts import LETTERS
 from recount_host.law.court_words import PRECINCT_FORMS
 from recount_host.law.custody import CONTENTS
@@ -229,8 +230,7 @@ def _challenges(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
     for ballot in state.questioned:
         yield heading(f"Tag {ballot.tag}, envelope {ballot.envelope}")
         yield words(
-            f"From {_pile(ballot)}, counted as {ballot.counted_as.replace('_', ' ')}; "
-            + ("its vote is in the totals" if is_in_totals(ballot) else "in no total"),
+            _where_from(state, ballot),
             f"Question: {ballot.question_and_corrections}",
             f"Segregated by {_persons(ballot.by)}, {ballot.utc}",
             _notice(state, ballot),
@@ -244,6 +244,13 @@ def _challenges(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
                     f"{stated.text}{gone}",
                     [in_words(stated.person)],
                 )
+
+
+def _where_from(state: PrecinctState, ballot: Segregated) -> str:
+    # The clerk, before whom this paper lies, finds what the ballot was counted as from the ballot (F).
+    was = counted_as_told(state.rulings, ballot)
+    total = "its vote is in the totals" if is_in_totals(ballot) else "in no total"
+    return f"From {_pile(ballot)}{f', counted as {was}' if was else ''}; {total}"
 
 
 def _pile(ballot: Segregated) -> str:

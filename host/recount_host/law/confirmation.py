@@ -3,8 +3,9 @@
 E: one official alone brings a ballot before the court, so nothing is asked of a second person when it is
 segregated. But what it was counted as is no challenge: it is a fact, and a ruling moves votes by it (D 2 s.
 5). So the clerk enters it once more from the paper and its pile, and no ruling stands on one person's word:
-where the two differ, the ruling names where the court wrote down which it is. Nobody can hold a ruling up by
-this: the parties are heard on it like on all else, and the court decides.
+where the two differ, the ruling names where the court wrote down which it is. Until then no page, form or
+refusal of the court's part tells the clerk the official's entry. Nobody can hold a ruling up by this: the
+parties are heard on it like on all else, and the court decides.
 """
 
 from collections.abc import Sequence
@@ -40,8 +41,8 @@ def check_confirmed(
         raise NotAllowed(_whether_counted(ballot, counted_as))
     if not finding:
         raise NotAllowed(
-            f'F: {_entered_by(ballot)} entered tag {ballot.tag} as counted as "{ballot.counted_as}", and the '
-            f'clerk enters "{counted_as}": look at the paper and its pile again; where the first entry is '
+            f'F: what the clerk enters that tag {ballot.tag} was counted as, "{counted_as}", is not what '
+            f"{_entered_by(ballot)} entered: look at the paper and its pile again; where the first entry is "
             "wrong, the court writes down which it is, and the ruling names where that stands (--finding)"
         )
     _check_possible(state, ballot, counted_as)
@@ -50,6 +51,12 @@ def check_confirmed(
 def same_outcome(one: str, other: str) -> bool:
     """Return whether two outcomes are the same, in whatever order their options are named."""
     return sorted(one.split("+")) == sorted(other.split("+"))
+
+
+def counted_as_told(rulings: Sequence[Ruling], ballot: Segregated) -> str:
+    """Return what the ballot was counted as; empty while the clerk still has to find that blind."""
+    is_told = ballot.counted_as == CHALLENGED or standing(rulings, ballot.tag) is not None
+    return ballot.counted_as.replace("_", " ") if is_told else ""
 
 
 def confirmation(rulings: Sequence[Ruling], ballot: Segregated) -> str:

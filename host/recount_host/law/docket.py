@@ -1,7 +1,8 @@
 """The docket of questioned ballots as it may be shown: each with what was said and ruled of it (F).
 
 Before the clerk opens it this is a draft: the ballots that would lie on it, if nothing more were segregated.
-For whom a ballot was counted is told only when it is open, for all precincts are concluded then.
+For whom a ballot was counted is told only once the court has ruled on it: the clerk enters it without seeing
+what the official entered.
 """
 
 from dataclasses import asdict, dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from recount_host.law.certification import PartyVotes, RulingLine, ruling_lines, to_declare, totals
 from recount_host.law.challenges import Segregated
-from recount_host.law.confirmation import confirmation
+from recount_host.law.confirmation import confirmation, counted_as_told
 from recount_host.law.court import Court, all_ruled
 from recount_host.law.disclosure import challenged, notices, notices_open
 from recount_host.law.piles import PILES
@@ -42,7 +43,7 @@ class DocketLine:
     pile: str
     """Where it comes from, in words."""
     counted_as: str
-    """What it was counted as; empty while the docket is a draft."""
+    """What it was counted as; empty while the docket is a draft, and until the clerk has confirmed it."""
     confirmed: str
     """Who entered what it was counted as, and whether that is confirmed; empty while a draft."""
     in_totals: bool
@@ -132,7 +133,7 @@ def _line(
         ballot.tag,
         ballot.envelope,
         PILES.get(ballot.pile, ACCEPTED_PILE),
-        ballot.counted_as.replace("_", " ") if is_open else "",
+        counted_as_told(state.rulings, ballot) if is_open else "",
         confirmation(state.rulings, ballot) if is_open else "",
         is_in_totals(ballot),
         ballot.question_and_corrections,

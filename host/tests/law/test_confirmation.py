@@ -7,6 +7,7 @@ import pytest
 from host.tests.law.test_f_court import counted, final, in_court
 from recount_host.act import Person
 from recount_host.forms.court_forms import court_form
+from recount_host.forms.precinct_forms import precinct_form
 from recount_host.law.certification import certification
 from recount_host.law.challenges import CHALLENGED
 from recount_host.law.confirmation import same_outcome
@@ -46,10 +47,31 @@ def test_e_one_official_alone_segregates_a_counted_ballot_and_the_precinct_waits
 
 def test_d2_a_false_entry_of_one_official_moves_no_vote() -> None:
     day = falsely_entered()
-    said = 'Ann Lee, official, D entered tag T-1 as counted as "R", and the clerk enters "D".*--finding'
+    said = (
+        'the clerk enters that tag T-1 was counted as, "D", is not what Ann Lee, official, D entered.*--find'
+    )
     with pytest.raises(NotAllowed, match=said):
         day.rule("D", counted_as="D")
     assert not day.state().rulings
+
+
+@pytest.mark.parametrize("pile", ["counted", "set_aside"])
+def test_nothing_of_the_courts_part_tells_the_clerk_what_the_official_entered_before_the_ruling(
+    pile: str,
+) -> None:
+    told: list[tuple[object, ...]] = []
+    for entered in ("D", "R"):
+        day = counted()
+        day.segregate(pile=pile, counted_as=entered)
+        day.conclude()
+        day.open_docket()
+        day.hear()
+        with pytest.raises(NotAllowed) as refused:
+            day.rule("no_vote", counted_as="T")
+        docket = court_form(day.facts(), "docket").blocks
+        challenges = precinct_form(day.facts(), "101", "challenges").blocks
+        told.append((docket_view(day.order, day.court()), docket, challenges, str(refused.value)))
+    assert told[0] == told[1]
 
 
 def test_d2_a_ballot_that_was_counted_for_d_and_is_ruled_for_d_changes_nothing_whatever_was_entered() -> None:
@@ -168,11 +190,13 @@ def test_who_segregated_a_ballot_is_not_the_clerk_who_confirms_it() -> None:
 def test_f_the_docket_form_says_entered_by_whom_and_confirmed_by_whom() -> None:
     day = in_court("counted")
     told = str(court_form(day.facts(), "docket").blocks)
-    assert "entered as counted as D" in told
+    assert "counted as D" not in told
     assert "What it was counted as: entered by Ann Lee, official, D; not confirmed yet" in told
     day.hear()
     day.rule("R")
-    assert "confirmed by Dora Poe, clerk" in str(court_form(day.facts(), "docket").blocks)
+    told = str(court_form(day.facts(), "docket").blocks)
+    assert "entered as counted as D" in told
+    assert "confirmed by Dora Poe, clerk" in told
 
 
 def test_a_hand_counted_ballot_is_found_to_be_what_its_pile_holds() -> None:
@@ -185,7 +209,7 @@ def test_f_a_ruling_that_replaces_another_confirms_anew() -> None:
     day = in_court("counted")
     day.hear()
     first = day.rule("R")
-    with pytest.raises(NotAllowed, match='counted as "D", and the clerk enters "R"'):
+    with pytest.raises(NotAllowed, match='the clerk enters that tag T-1 was counted as, "R", is not'):
         day.rule("R", counted_as="R", instead_of=first)
     day.rule("R", counted_as="R", instead_of=first, finding=FINDING)
     assert confirmed(day).endswith(f"but the court found that it was counted as R ({FINDING})")

@@ -44,7 +44,7 @@ def test_f_the_open_docket_names_each_ballot_with_its_question_its_statements_an
     challenge(day)
     line = the_line(day)
     assert shown(day).is_open
-    assert (line.envelope, line.counted_as, line.question) == ("E-T-1", "D", "a slash through one oval")
+    assert (line.envelope, line.counted_as, line.question) == ("E-T-1", "", "a slash through one oval")
     assert (line.pile, line.in_totals) == (PILES["set_aside"], False)
     ((number, who, what, standing),) = line.statements
     assert number == day.acts[-1].n

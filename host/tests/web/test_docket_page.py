@@ -87,7 +87,7 @@ def test_the_open_docket_shows_statements_and_the_parties_still_to_be_heard(site
     page = shown(site, day)
     assert "2 questioned ballots, 2 not ruled on" in page
     assert "Bob Ray, official, R (before conclusion): The slash strikes the oval out." in page
-    assert "counted as: Arnold Vinick; its vote stays in the totals until the court rules." in page
+    assert "accepted; its vote stays in the totals until the court rules." in page
     assert "What it was counted as: entered by Ann Lee, official, D; not confirmed yet." in page
     assert "Josiah Bartlett: still to be heard" in page
 
