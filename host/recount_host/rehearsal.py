@@ -44,8 +44,13 @@ CLERK = Person("Cleo May", "coordinator", "")
 CLERK_OF_COURT = Person("Dora Poe", "clerk", "")
 BOTH = (ANN, BOB)
 PROGRAM = hashlib.sha256(b"a contest program").digest()
-OPTIONS = (("D", "Josiah Bartlett", False), ("R", "Arnold Vinick", False), ("T", "Howard Stackhouse", False))
-WRITE_IN = ("W", "Write-in", True)
+OPTIONS = (
+    ("D", "Josiah Bartlett", False),
+    ("R", "Arnold Vinick", False),
+    ("T", "Howard Stackhouse", False),
+    ("W", "Write-in", True),
+)
+"""The key and name of each option, and whether it is a write-in. The first two are the parties."""
 
 
 class Sheet(NamedTuple):
@@ -72,11 +77,12 @@ def order_text(
     vote_for: int = 1,
     stack_counted: str = "before_reconciling",
     options: Sequence[tuple[str, str, bool]] = OPTIONS,
+    title: str = "Governor",
 ) -> str:
     """Return an order profile for these precincts."""
     lines = [
         'contest = "governor"',
-        'title = "Governor"',
+        f'title = "{title}"',
         'locality = "Fairview County"',
         f"vote_for = {vote_for}",
         f'stack_counted = "{stack_counted}"',
@@ -263,8 +269,9 @@ class Day:
         order: str = "",
         stack_counted: str = "before_reconciling",
         options: Sequence[tuple[str, str, bool]] = OPTIONS,
+        title: str = "Governor",
     ) -> None:
-        text = order + order_text(precincts, vote_for, stack_counted, options)
+        text = order + order_text(precincts, vote_for, stack_counted, options, title)
         self.order: Order = parse_order(text)
         self.acts: list[Act] = []
         self.devices: dict[str, Device] = {}
@@ -273,7 +280,7 @@ class Day:
         self._seen: tuple[tuple[object, ...], PrecinctState] | None = None
         self.append("order_set", (CLERK,), order_body(text))
         if program:
-            self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for, options))
+            self.append("program_added", (CLERK,), program_body(PROGRAM, vote_for, options, title))
 
     def append(self, kind: str, by: Sequence[Person], body: Mapping[str, Any]) -> Act:
         """Append an act without asking the law whether it is allowed now."""
@@ -499,17 +506,18 @@ def order_body(text: str) -> dict[str, Any]:
 
 
 def program_body(
-    program: bytes, vote_for: int = 1, options: Sequence[tuple[str, str, bool]] = OPTIONS
+    program: bytes,
+    vote_for: int = 1,
+    options: Sequence[tuple[str, str, bool]] = OPTIONS,
+    title: str = "Governor",
 ) -> dict[str, Any]:
     """Return the body of `program_added` for a program of this contest."""
     return {
         "program": program,
         "contest": "governor",
-        "title": "Governor",
+        "title": title,
         "vote_for": vote_for,
-        "options": [
-            {"key": key, "name": name, "write_in": write_in} for key, name, write_in in (*options, WRITE_IN)
-        ],
+        "options": [{"key": key, "name": name, "write_in": write_in} for key, name, write_in in options],
         "signatures": [
             {"name": in_words(person), "public_key": f"{n:064x}", "signature": "00" * 64}
             for n, person in enumerate(BOTH)

@@ -17,7 +17,9 @@ from recount_ballots.errors import DeckError
 from recount_ballots.layout import Side
 from recount_ballots.render import render_deck, render_sheet
 
-FAIRVIEW = Path(__file__).resolve().parents[1] / "ballots" / "fairview"
+COMMITTED = Path(__file__).resolve().parents[1] / "ballots"
+FAIRVIEW = COMMITTED / "fairview"
+DECKS = [COMMITTED / name for name in ("fairview", "millbrook", "bonds")]
 
 BALLOTS = """
 locality = "A"
@@ -64,6 +66,12 @@ fault = { kind = "jam", at_mm = 120 }
 """
 
 
+def votes_allowed(deck: Deck) -> int:
+    """Return for how many a voter may vote in the contest under recount."""
+    printed = deck.ballots.designs[deck.precinct].front
+    return next(contest.vote_for for contest in printed if contest.key == deck.ballots.recount)
+
+
 @pytest.fixture(scope="module")
 def fairview() -> Deck:
     return read_deck(FAIRVIEW)
@@ -85,18 +93,24 @@ def folder(drawn: Path, tmp_path: Path) -> Path:
     return shutil.copytree(drawn, tmp_path / "small")
 
 
-def test_the_committed_blanks_are_what_the_drawing_code_draws() -> None:
-    ballots = read_ballots(FAIRVIEW)
+def test_every_folder_of_ballots_is_a_deck_that_is_held_here() -> None:
+    assert sorted(folder for folder in COMMITTED.iterdir() if folder.is_dir()) == sorted(DECKS)
+
+
+@pytest.mark.parametrize("folder", DECKS, ids=lambda folder: folder.name)
+def test_the_committed_blanks_are_what_the_drawing_code_draws(folder: Path) -> None:
+    ballots = read_ballots(folder)
     for style, design in ballots.designs.items():
-        sides: tuple[Side, ...] = ("front", "back")
+        sides: tuple[Side, ...] = ("front", "back") if design.back else ("front",)
         for side in sides:
             drawn = draw_blank(design, side, ballots.dpi).image
             assert np.array_equal(drawn, read_grey(ballots.blank_path(style, side)))
 
 
-def test_the_committed_spec_is_what_the_layout_says() -> None:
-    text = (FAIRVIEW / "spec.toml").read_text()
-    assert text == spec_text(read_ballots(FAIRVIEW))
+@pytest.mark.parametrize("folder", DECKS, ids=lambda folder: folder.name)
+def test_the_committed_spec_is_what_the_layout_says(folder: Path) -> None:
+    text = (folder / "spec.toml").read_text()
+    assert text == spec_text(read_ballots(folder))
     spec = tomllib.loads(text)
     assert [style["id"] for style in spec["style"]] == ["101"]
 
@@ -119,21 +133,30 @@ def test_the_demonstration_has_120_sheets_of_every_kind(fairview: Deck) -> None:
     assert any(fnmatch.fnmatch("marginal_mark", word) for reason in reasons for word in reason.split("|"))
 
 
-def test_a_counted_sheet_bears_exactly_one_clear_mark_and_it_is_the_choice(fairview: Deck) -> None:
-    for sheet in fairview.sheets:
+@pytest.mark.parametrize("folder", DECKS, ids=lambda folder: folder.name)
+def test_a_counted_sheet_bears_as_many_clear_marks_as_allowed_and_they_are_the_choices(folder: Path) -> None:
+    deck = read_deck(folder)
+    allowed = votes_allowed(deck)
+    for sheet in deck.sheets:
         if sheet.truth.fates == ("counted",):
             assert tuple(sheet.marks) == sheet.truth.choices
-            assert sheet.truth.hand == sheet.truth.choices[0]
+            assert len(sheet.marks) == allowed
+            assert sheet.truth.hand == "+".join(sheet.truth.choices)
             assert set(sheet.marks.values()) <= {"full", "x"}
             assert not any((sheet.write_in, sheet.crossed_out, sheet.erased))
 
 
-def test_a_sheet_that_people_decide_is_never_a_clean_vote(fairview: Deck) -> None:
-    def clean(sheet: DeckSheet) -> bool:
-        one = len(sheet.marks) == 1 and "W" not in sheet.marks and set(sheet.marks.values()) <= {"full", "x"}
-        return one and not (sheet.write_in or sheet.contest or any("tear_side" in d for d in sheet.damage))
+@pytest.mark.parametrize("folder", DECKS, ids=lambda folder: folder.name)
+def test_a_sheet_that_people_decide_is_never_a_clean_vote(folder: Path) -> None:
+    deck = read_deck(folder)
+    allowed = votes_allowed(deck)
 
-    for sheet in fairview.sheets:
+    def clean(sheet: DeckSheet) -> bool:
+        full = len(sheet.marks) == allowed and "W" not in sheet.marks
+        clear = full and set(sheet.marks.values()) <= {"full", "x"}
+        return clear and not (sheet.write_in or sheet.contest or any("tear_side" in d for d in sheet.damage))
+
+    for sheet in deck.sheets:
         if sheet.truth.fates != ("counted",):
             assert not clean(sheet)
             assert sheet.truth.choices == ()
