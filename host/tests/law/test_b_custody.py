@@ -16,11 +16,13 @@ from recount_host.rehearsal import (
     CLERK,
     TWELVE_SHEETS,
     Day,
+    Sheet,
     a_counted_day,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
+from recount_protocol.fates import COUNTED
 
 RESULTS = {
     "ballots": 12,
@@ -291,6 +293,15 @@ def test_d1_paper_ballots_are_counted_by_hand_as_a_stream_of_their_own() -> None
         (3, 1, 1, 5),
     ]
     assert [line.source for line in said.sources] == ["the ballots", "the ballots"]
+
+
+def test_d1_paper_ballots_fed_among_the_others_make_c_plus_s_unequal_to_the_ballots_rerun() -> None:
+    day = Day()
+    receive(day, "paper-1", "paper")
+    day.scan([*TWELVE_SHEETS, Sheet(COUNTED, ("D",))])
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    assert "I2" in day.reconcile().verdicts[-1].failed
 
 
 def test_d1_paper_that_the_statement_of_results_tells_of_is_asked_for() -> None:

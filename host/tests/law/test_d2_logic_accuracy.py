@@ -131,6 +131,15 @@ def test_d2_a_device_that_passed_is_armed_and_at_zero_may_be_given_a_live_run() 
     day.assign(mode="live")
 
 
+def test_d2_a_device_is_not_armed_by_what_another_passed() -> None:
+    day = Day()
+    zero(day, armed(day))
+    other = day.device("beta")
+    assert "not armed" in why_not_live(day.facts(), other.id, PROGRAM)
+    with pytest.raises(NotAllowed):
+        do(day, ARMED, BOTH, **certificate(other))
+
+
 def test_d2_a_certificate_of_the_host_alone_arms_nothing() -> None:
     day = Day()
     device = certified(day)

@@ -140,6 +140,13 @@ def test_the_notices_stay_closed_when_i2_fails() -> None:
     assert len(notices(day.state())) == 3
 
 
+def test_d2_a_notice_says_why_a_sheet_was_put_aside_and_never_for_whom_it_counts() -> None:
+    where = {"device", "device_name", "run", "batch", "sheet", "record_n", "pile", "place"}
+    told = [notice.to_json() for notice in notices(a_reconciled_day().state())]
+    assert [set(notice) for notice in told] == [{*where, "reasons"}] * 3
+    assert [notice["reasons"] for notice in told] == [("overvote",), ("undervote",), ("wrong_style",)]
+
+
 def test_a_notice_names_the_record_that_holds_its_picture() -> None:
     day = a_reconciled_day()
     notice = notices(day.state())[0]

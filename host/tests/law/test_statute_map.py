@@ -4,6 +4,7 @@ import ast
 import importlib
 import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from recount_host.order import Order
 
 REPOSITORY = Path(__file__).parents[3]
 PAGE = (REPOSITORY / "docs" / "statute.md").read_text(encoding="utf-8")
-CLAUSES, TEXT, READINGS, *_ = PAGE.split("\n## ")
+CLAUSES, REFUSALS, TEXT, READINGS, *_ = PAGE.split("\n## ")
 
 
 def rows_of(part: str) -> list[list[str]]:
@@ -26,6 +27,9 @@ ROWS = rows_of(CLAUSES)
 IDS = [f"{row[0]}-{number}" for number, row in enumerate(ROWS)]
 
 
+TESTS = [row[-1] for part in (CLAUSES, REFUSALS, READINGS) for row in rows_of(part)]
+"""The tests that show what the page says is done, clause by clause, refused, and read so."""
+
 SENTENCES = {row[0]: row[1] for row in rows_of(TEXT)}
 """Every sentence of the section by its clause, as the page copies it."""
 
@@ -34,9 +38,10 @@ def names_in(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
+@cache
 def collected_from(file_name: str) -> list[str]:
     """Return the names that pytest collects from this file: later ones hide earlier ones of the same name."""
-    (path,) = (REPOSITORY / "host" / "tests").rglob(file_name)
+    (path,) = [REPOSITORY / file_name] if "/" in file_name else (REPOSITORY / "host/tests").rglob(file_name)
     tree = ast.parse(path.read_text(encoding="utf-8"))
     names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     return [name for name in names if name.startswith("test_")]
@@ -50,12 +55,18 @@ def test_the_code_that_a_clause_names_exists(row: list[str]) -> None:
         assert hasattr(importlib.import_module(f"recount_host.law.{module}"), thing), name
 
 
-@pytest.mark.parametrize("row", ROWS, ids=IDS)
-def test_the_tests_that_a_clause_names_exist(row: list[str]) -> None:
-    assert names_in(row[3])
-    for name in names_in(row[3]):
+@pytest.mark.parametrize("tests", TESTS, ids=range(len(TESTS)))
+def test_the_tests_that_a_clause_a_refusal_or_a_reading_names_exist(tests: str) -> None:
+    assert names_in(tests)
+    for name in names_in(tests):
         file_name, _, function = name.partition("::")
         assert collected_from(file_name).count(function) == 1, name
+
+
+def test_every_sentence_that_obliges_somebody_refuses_something() -> None:
+    refused = {row[0] for row in rows_of(REFUSALS)}
+    assert [clause for clause in SENTENCES if clause not in refused] == ["D lead s. 2"]
+    assert refused <= set(SENTENCES)
 
 
 def test_every_sentence_of_the_text_has_a_row_and_every_row_its_sentence() -> None:
