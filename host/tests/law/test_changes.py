@@ -4,7 +4,8 @@ from host.tests.law.test_e_statement import a_wholly_hand_counted_day
 from host.tests.law.test_f_court import counted, key_results
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
 from recount_host.law.changes import Change, changes
-from recount_host.rehearsal import Day
+from recount_host.rehearsal import Day, Sheet
+from recount_protocol.fates import COUNTED
 
 
 def certified(day: Day) -> Day:
@@ -102,6 +103,39 @@ def test_an_option_that_nobody_voted_for_stands_there_where_it_is_a_party_or_was
         "other_write_in",
     ]
     assert [option.key for option in changes(certified(counted()).facts()).totals] == ["D", "R", "T"]
+
+
+def test_a_party_without_a_vote_stands_there_and_no_hand_count_that_was_none_is_a_cause() -> None:
+    day = Day()
+    day.scan([Sheet(COUNTED, ("D",))] * 3)
+    day.finish()
+    day.lock(H=3, c=3, s=0, x=0)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0)
+    (line,) = changes(certified(day).facts()).precincts
+    assert [(option.key, option.final) for option in line.options] == [("D", 3), ("R", 0)]
+    assert line.causes == ("what was certified before is not keyed in (results key)",)
+
+
+def test_each_ruling_that_stands_is_a_cause_in_its_own_precinct_and_in_no_other() -> None:
+    day = counted(precincts=("101", "102"))
+    for name, tag in (("101", "T-1"), ("102", "T-2")):
+        key_results(day, name, D=6, R=4, T=1)
+        day.segregate(tag, name, counted_as="D")
+        day.conclude(name)
+    day.open_docket()
+    for name, tag in (("101", "T-1"), ("102", "T-2")):
+        day.hear(tag, name)
+    replaced = day.rule("T", "T-1", "101")
+    other = day.rule("R", "T-2", "102")
+    standing = day.rule("R", "T-1", "101", instead_of=replaced)
+    day.certify()
+    rulings = [line.causes[1:] for line in changes(day.facts()).precincts]
+    assert rulings == [
+        (f"ruling {standing} of the court on tag T-1: R +1",),
+        (f"ruling {other} of the court on tag T-2: R +1",),
+    ]
 
 
 def test_d2_a_precinct_that_was_counted_by_hand_as_a_whole_says_only_that() -> None:
