@@ -28,6 +28,7 @@ from host.tests.mutants.trying import (
     REPOSITORY,
     SLOW_S,
     Collected,
+    Moved,
     Reach,
     Reached,
     so_many,
@@ -112,19 +113,19 @@ class Results:
 
 
 def _reached(collected: Collected, marks: Mapping[str, str]) -> Reached:
-    """Return which tests reach which lines: known from before for the same test of the same law."""
+    """Return which tests reach which lines: known from before for the same test."""
     path = CACHE / "reached.json"
-    law = _hash(*(file.read_bytes() for file in sorted(LAW.glob("*.py"))))
+    law = {file.stem: file.read_text(encoding="utf-8") for file in sorted(LAW.glob("*.py"))}
     kept: dict[str, Reach] = {}
     wanted = set(marks.values())
     if path.exists():
         known = json.loads(path.read_text(encoding="utf-8"))
-        kept = {
-            mark: Reach(**reach)
-            for mark, reach in known["tests"].items()
-            # What takes too long to be used does so in another law too.
-            if mark in wanted and (known["law"] == law or reach["seconds"] > SLOW_S)
+        moved = {
+            name: Moved.between(before, law.get(name, ""))
+            for name, before in known["law"].items()
+            if law.get(name, "") != before
         }
+        kept = {mark: Reach(**reach).after(moved) for mark, reach in known["tests"].items() if mark in wanted}
     new = [test for test, mark in marks.items() if mark not in kept]
     if new:
         print(f"which lines {len(new)} tests reach", flush=True)

@@ -7,6 +7,7 @@ import pytest
 
 from host.tests.mutants.changes import mutants
 from host.tests.mutants.judged import judged
+from host.tests.mutants.trying import Moved, Reach
 
 LAW = Path(__file__).parents[2] / "recount_host" / "law"
 
@@ -69,6 +70,14 @@ def test_two_mutants_that_read_alike_have_two_names() -> None:
     names = [mutant.name for mutant in made]
     assert len(set(names)) == len(names)
     assert "m:f: 1 -> 2 #2" in names
+
+
+def test_what_a_test_reaches_is_known_still_after_the_law_was_changed_elsewhere() -> None:
+    before = "a = 1\nb = 2\nc = 3\nd = 4\n"
+    now = "new = 0\na = 1\nb = 2\nc = 33\nd = 4\n"
+    moved = {"m": Moved.between(before, now)}
+    assert Reach(1.0, {"m": [2, 4], "n": [7]}).after(moved).lines == {"m": [1, 3, 4, 5], "n": [7]}
+    assert Reach(1.0, {"n": [7]}).after(moved).lines == {"n": [7]}
 
 
 def test_the_page_names_only_mutants_that_the_law_still_has_each_once() -> None:

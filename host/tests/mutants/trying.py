@@ -14,8 +14,9 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -35,6 +36,29 @@ SLOW_S = 3.0
 """Tests that take longer are left to `make test`: they are plays of whole random days."""
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Where the lines of a module stand after it was changed."""
+
+    kept: Mapping[int, int]
+    """Each line that is the same, by where it stood."""
+    other: Collection[int]
+    """The lines that are other ones now."""
+
+    @classmethod
+    def between(cls, before: str, now: str) -> "Moved":
+        """Return how the lines of one text stand in another."""
+        kept: dict[int, int] = {}
+        other: list[int] = []
+        match = SequenceMatcher(None, before.splitlines(), now.splitlines(), autojunk=False)
+        for tag, start, end, start_now, end_now in match.get_opcodes():
+            if tag == "equal":
+                kept |= zip(range(start + 1, end + 1), range(start_now + 1, end_now + 1), strict=True)
+            else:
+                other += range(start_now + 1, end_now + 1)
+        return cls(kept, other)
+
+
 @dataclass(slots=True)
 class Reach:
     """What one test reaches of the law."""
@@ -43,6 +67,18 @@ class Reach:
     """Of the processor, with the lines watched."""
     lines: dict[str, list[int]]
     """By module."""
+
+    def after(self, moved: Mapping[str, Moved]) -> "Reach":
+        """Return what the test reaches after these modules were changed.
+
+        It may reach any line that is another one in a module that it reached: more tests are tried then than
+        need be. Should it reach a module that it did not, a mutant there lives longer than it must.
+        """
+        lines = dict(self.lines)
+        for name in lines.keys() & moved.keys():
+            same = {moved[name].kept[line] for line in lines[name] if line in moved[name].kept}
+            lines[name] = sorted(same.union(moved[name].other))
+        return Reach(self.seconds, lines)
 
 
 @dataclass(slots=True)
@@ -137,13 +173,24 @@ def with_collected(work: Callable[[Collected], int]) -> int:
 
 
 def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str]) -> list[str]:
-    """Return the tests that can notice this mutant: those that noticed most of its module, then the quick."""
+    """Return the tests that can notice this mutant, the likeliest first.
+
+    Those that noticed most of its module, then those of files named after the module, then the quick.
+    """
     lines = reached.lines.get(mutant.module, {})
     names = set(reached.seconds)  # a table is read when its module is
     if mutant.function:
         names = {name for line in range(mutant.line, mutant.last_line + 1) for name in lines.get(line, ())}
     quick = [name for name in names if reached.seconds[name] <= SLOW_S]
-    return sorted(quick, key=lambda name: (-noticed_before[name], reached.seconds[name], name))
+    return sorted(
+        quick,
+        key=lambda name: (
+            -noticed_before[name],
+            mutant.module not in name.partition("::")[0],
+            reached.seconds[name],
+            name,
+        ),
+    )
 
 
 def so_many(names: Sequence[str], reached: Reached, at_most_s: float) -> list[str]:
