@@ -388,6 +388,11 @@ def test_a_file_that_is_no_deck_is_refused_in_a_sentence(text: str, why: str) ->
         parse_deck(text.encode())
 
 
+def test_a_file_of_other_letters_than_utf_8_is_no_deck() -> None:
+    with pytest.raises(DeckError, match="it is not TOML"):
+        parse_deck(b'title = "\xff"\n')
+
+
 # What keeps a test from being finished
 
 

@@ -183,6 +183,17 @@ def test_batches_are_open_closed_void_late_or_cannot_stand() -> None:
     ]
 
 
+def test_what_people_found_is_told_once_the_passes_agree_and_add_up() -> None:
+    day = a_reconciled_day()
+    day.lock(p=0, o=0)
+    day.count_pile("set_aside", {"D": 1})
+    day.count_pile("not_accepted", {"R": 1})
+    assert (day.view().outcomes, day.view().notes) == (None, ())
+    day.count_pile("set_aside", {"D": 1, "no_vote": 1})
+    assert day.view().outcomes == {"D": 1, "no_vote": 1, "R": 1}
+    assert day.view().notes != ()
+
+
 def test_each_container_says_where_it_stands_by_its_own_last_seal() -> None:
     day = Day()
     for name in ("box-1", "box-2"):
