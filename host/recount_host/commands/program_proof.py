@@ -6,7 +6,7 @@ from pathlib import Path
 from recount_host.commands.desk import add_json, answer
 from recount_host.commands.program_add import read_program_file
 from recount_host.errors import OperatorError
-from recount_host.programs.proof import print_proof, proof_pictures
+from recount_host.programs.proof import parties, print_proof, proof_pictures
 from recount_host.signatures import Signed, read_signatures
 
 
@@ -15,7 +15,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="FILE.program", help="the contest program")
     parser.add_argument("-o", "--output", required=True, metavar="PROOF.pdf", help="the PDF to write")
     parser.add_argument(
-        "--side", action="append", default=[], metavar="NAME", help="a party that signs; twice for two"
+        "--side",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a party that signs, by the name or key of its candidate or answer; once for each party",
     )
     add_json(parser)
 
@@ -27,10 +31,11 @@ def run(args: argparse.Namespace) -> int:
         raise OperatorError(f'"{output}" is no name for a PDF: write -o PROOF.pdf')
     data, program = read_program_file(path)
     signed = [f"{s.name} (key {s.fingerprint})" for s in read_signatures(path, Signed("program", data))]
-    pages = proof_pictures(program, args.side, signed)
+    sides = parties(program, args.side)
+    pages = proof_pictures(program, sides, signed)
     names = [output.with_name(f"{output.stem}-{number}.png") for number in range(1, len(pages) + 1)]
     try:
-        output.write_bytes(print_proof(program, args.side, signed))
+        output.write_bytes(print_proof(program, sides, signed))
         for name, page in zip(names, pages, strict=True):
             name.write_bytes(page)
     except OSError as error:

@@ -17,6 +17,7 @@ import typst
 from recount_classifier.program import WORKING_DPI, Patch, Program, Style, Target
 from recount_classifier.raster import Grey
 from recount_classifier.thresholds import thresholds_sentence
+from recount_host.errors import OperatorError
 from recount_host.forms.pages import printable
 from recount_host.programs.drawing import encode_png
 from recount_host.programs.proof_plates import Box, Plate, place_plates
@@ -25,6 +26,28 @@ SHORT_CODE_DIGITS = 8
 _SHEET_PT = 90.0
 _NO_DATE = "1970-01-01T00:00:00Z"
 """A program has no date, so that the same program has the same proof."""
+
+
+class PartyError(OperatorError):
+    """A party to the recount that is no option of the program, or is named twice."""
+
+
+def parties(program: Program, named: Sequence[str]) -> list[str]:
+    """Return the names of the parties, each named by its candidate's or answer's name or key.
+
+    Raises PartyError.
+    """
+    printed = program.printed_options
+    known = {option.name: option.name for option in printed} | {option.key: option.name for option in printed}
+    for word in named:
+        if word not in known:
+            options = ", ".join(f"{option.key} ({option.name})" for option in printed)
+            raise PartyError(f'"{word}" is no option of this program: a party is one of {options}')
+    found = [known[word] for word in named]
+    for name in found:
+        if found.count(name) > 1:
+            raise PartyError(f'"{name}" is named twice: each party signs once')
+    return found
 
 
 def print_proof(program: Program, sides: Sequence[str], signed: Iterable[str]) -> bytes:

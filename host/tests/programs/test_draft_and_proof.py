@@ -9,6 +9,7 @@ import pytest
 from recount_classifier.program import Program, read_program
 from recount_host.cli import main
 from recount_host.programs.drafting import guess_dpi, style_id
+from recount_host.programs.proof import parties
 
 from .shared_blanks import blanks_of, targets_of
 
@@ -180,6 +181,24 @@ def test_the_proof_names_every_option_and_carries_the_code_on_every_page(
     again = proof.read_bytes()
     keyboard.run(*words)
     assert proof.read_bytes() == again
+
+
+def test_a_proof_is_signed_by_parties_that_the_program_names(keyboard: Keyboard, tmp_path: Path) -> None:
+    program, proof = tmp_path / "p.program", tmp_path / "proof.pdf"
+    keyboard.run("program", "build", str(FAIRVIEW / "spec.toml"), "-o", str(program))
+    wrong = {
+        ("Cora Whitelock",): '"Cora Whitelock" is no option of this program: a party is one of D (Cora Whit',
+        ("W",): '"W" is no option',
+        ("Cora Whitlock", "D"): '"Cora Whitlock" is named twice',
+    }
+    for sides, why in wrong.items():
+        named = [word for side in sides for word in ("--side", side)]
+        assert why in keyboard.refusal("program", "proof", str(program), "-o", str(proof), *named)
+    assert not proof.exists()
+    assert parties(read_program(program.read_bytes()), ("Oscar Radford", "D")) == [
+        "Oscar Radford",
+        "Cora Whitlock",
+    ]
 
 
 def test_a_program_that_was_changed_after_it_was_signed_is_neither_proved_nor_added(
