@@ -109,10 +109,9 @@ def _check_possible(state: PrecinctState, ballot: Segregated, counted_as: str) -
         if ruling is not None
     ]
     if is_in_totals(ballot):
-        parts, printed = counted_as.split("+"), {option.key for option in contest.printed}
+        parts = counted_as.split("+")
         possible = len(parts) == state.order.vote_for and all(
-            key in printed
-            and state.figures.votes.get(key, 0) > sum(key in known.split("+") for known in confirmed)
+            state.figures.votes.get(key, 0) > sum(key in known.split("+") for known in confirmed)
             for key in parts
         )
     else:

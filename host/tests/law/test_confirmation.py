@@ -10,11 +10,12 @@ from recount_host.forms.court_forms import court_form
 from recount_host.forms.precinct_forms import precinct_form
 from recount_host.law.certification import certification
 from recount_host.law.challenges import CHALLENGED
-from recount_host.law.confirmation import same_outcome
+from recount_host.law.confirmation import counted_as_told, same_outcome
 from recount_host.law.docket import docket_view
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.states import State
-from recount_host.rehearsal import ANN, Day, a_reconciled_day
+from recount_host.rehearsal import ANN, Day, Sheet, a_reconciled_day
+from recount_protocol.fates import COUNTED
 
 FINDING = "order of 4 January, no. 2"
 
@@ -30,6 +31,11 @@ def falsely_entered(pile: str = "counted", ballots: int = 1) -> Day:
     for tag in tags:
         day.hear(tag)
     return day
+
+
+def ruled(counted_as: str) -> dict[str, Any]:
+    words = {"tag": "T-1", "outcome": "D", "counted_as": counted_as, "finding": "", "reason": "as argued"}
+    return {**words, "instead_of": 0}
 
 
 def confirmed(day: Day) -> str:
@@ -144,15 +150,55 @@ def test_a_ballot_counted_as_challenged_is_in_no_total_and_is_confirmed_as_nothi
     day.hear()
     with pytest.raises(NotAllowed, match="counted as challenged, and gave nobody a vote: leave --counted-as"):
         day.rule("D", counted_as="R", finding=finding)
-    day.rule("D")
+    (ballot,) = day.state().questioned
+    assert counted_as_told((), ballot) == CHALLENGED, "nothing is to be found blind"
+    day.act("ballot_ruled", (Person(ANN.name, "clerk", ""),), **ruled(CHALLENGED))
     assert confirmed(day) == ""
 
 
-@pytest.mark.parametrize("found", ["no_vote", "W", "D+R"])
+@pytest.mark.parametrize("found", ["no_vote", "other_write_in"])
 def test_d2_not_even_a_finding_makes_a_ballot_counted_as_what_no_scanner_counts(found: str) -> None:
     day = falsely_entered()
-    with pytest.raises((NotAllowed, BadEntry)):
+    with pytest.raises(NotAllowed, match="no ballot of that pile is left"):
         day.rule("D", counted_as=found, finding=FINDING)
+
+
+def test_what_no_ballot_of_the_contest_can_be_is_told_as_such() -> None:
+    day = falsely_entered()
+    with pytest.raises(BadEntry, match="is more than 1 votes"):
+        day.rule("D", counted_as="D+R", finding=FINDING)
+
+
+@pytest.mark.parametrize("found", ["D", "D+T"])
+def test_d2_where_two_are_elected_a_scanner_counted_two_votes_of_a_ballot_each_for_whom_it_counted(
+    found: str,
+) -> None:
+    day = Day(vote_for=2)
+    day.scan([Sheet(COUNTED, ("D", "R"))] * 3)
+    day.finish()
+    day.lock(H=3, c=3, s=0, x=0)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0)
+    day.segregate(pile="counted", counted_as="D+R")
+    day.conclude()
+    day.open_docket()
+    day.hear()
+    with pytest.raises(NotAllowed, match="no ballot of that pile is left"):
+        day.rule("no_vote", counted_as=found, finding=FINDING)
+    day.rule("no_vote", counted_as="D+R")
+
+
+def test_a_ballot_of_another_pile_takes_none_of_this_ones_outcomes() -> None:
+    day = counted()
+    day.segregate("T-1", pile="counted", counted_as="D")
+    day.segregate("T-2", pile="set_aside", counted_as="D")
+    day.conclude()
+    day.open_docket()
+    for tag in ("T-1", "T-2"):
+        day.hear(tag)
+        day.rule("R", tag)
+    assert final(day) == {"D": 4, "R": 6}
 
 
 def test_d2_no_more_ballots_are_found_for_an_option_than_were_counted_for_it() -> None:
@@ -182,9 +228,8 @@ def test_d2_no_more_ballots_are_confirmed_for_an_option_than_were_counted_for_it
 
 def test_who_segregated_a_ballot_is_not_the_clerk_who_confirms_it() -> None:
     day = falsely_entered()
-    body: dict[str, Any] = {"tag": "T-1", "outcome": "D", "counted_as": "R", "finding": "", "reason": "x"}
     with pytest.raises(NotAllowed, match="another clerk or deputy clerk confirms it"):
-        day.act("ballot_ruled", (Person(ANN.name, "clerk", ""),), **body, instead_of=0)
+        day.act("ballot_ruled", (Person(ANN.name, "clerk", ""),), **ruled("R"))
 
 
 def test_f_the_docket_form_says_entered_by_whom_and_confirmed_by_whom() -> None:
@@ -229,4 +274,5 @@ def test_f_the_docket_says_who_entered_it_and_whether_it_is_confirmed() -> None:
 
 def test_an_outcome_is_the_same_in_whatever_order_its_options_are_named() -> None:
     assert same_outcome("D+R", "R+D")
+    assert same_outcome("R+D", "D+R")
     assert not same_outcome("D", "D+R")
