@@ -183,6 +183,14 @@ def test_batches_are_open_closed_void_late_or_cannot_stand() -> None:
     ]
 
 
+def test_a_batch_with_a_sheet_on_its_way_is_open_and_nothing_is_wrong_with_it() -> None:
+    day = Day()
+    device = day.assign()
+    device.open_batch()
+    device.judge(FOR_D)
+    assert [one.standing for one in day.view().batches] == ["open"]
+
+
 def test_what_people_found_is_told_once_the_passes_agree_and_add_up() -> None:
     day = a_reconciled_day()
     day.lock(p=0, o=0)

@@ -117,6 +117,7 @@ def test_at_the_call_and_after_it() -> None:
     key(day, paper_ballots=0)
     assert following(day) == "print the statement as it stands now (statement)", "it would say more now"
     day.act("statement_printed", (CLERK,), **printed)
+    assert following(day).startswith("let every official sign the statement in ink")
     day.act("precinct_concluded", BOTH, **printed)
     assert following(day) == advice(State.CONCLUDED)
 
