@@ -145,7 +145,7 @@ $(ARM64): requirements/arm64.txt | $(ENVIRONMENT)
 
 .PHONY: lock
 lock: $(ENVIRONMENT)  ## renew the locked requirements (UPGRADE=1: to the newest versions)
-	@cd requirements && for name in everything stubs camera other-opencv arm64; do \
+	@cd requirements && for name in everything raspberry-pi stubs camera other-opencv arm64; do \
 		../$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 			--no-header --no-annotate $$([ $$name = camera ] && echo --no-deps) $(if $(UPGRADE),--upgrade) \
 			$$name.in -o $$name.txt; \
