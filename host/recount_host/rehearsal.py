@@ -416,7 +416,7 @@ class Day:
             "mode": mode,
         }
         self.act("run_assigned", (CLERK,), precinct, **given)
-        device.open_run(run, precinct)
+        device.open_run(run, precinct, mode=mode)
         return device
 
     def scan(

@@ -16,7 +16,7 @@ key = ActCommand(
         ),
     ),
     lambda args, _state: {"figures": parse_numbers(args.figures)},
-    lambda _args, state: f"the statement of results is {state.results.standing}",
+    lambda _args, state: f"the statement of results: {state.results.standing}",
     "once: each person keys it in alone",
 )
 stand_in = ActCommand(

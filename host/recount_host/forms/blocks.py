@@ -31,6 +31,11 @@ def words(*sentences: str) -> Block:
     return {"block": "words", "lines": [sentence for sentence in sentences if sentence]}
 
 
+def sentence(text: str) -> str:
+    """Return `text` with a capital and a full stop, as the law's sentences have neither; nothing stays so."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}" if text else ""
+
+
 def table(columns: Sequence[str], rows: Sequence[Sequence[str | int]], none: str) -> Block:
     """Return a table, numbers to the right; the sentence `none` where there is no row."""
     if not rows:
@@ -88,6 +93,7 @@ class Form:
             "contest": self.order.title,
             "locality": self.order.locality,
             "vote_for": self.order.vote_for,
+            "sides": [[side.key, side.name] for side in self.order.sides],
             "order_sha256": self.order_sha256,
             "last_act": self.last_act,
             "last_act_sha256": self.last_act_sha256,

@@ -5,7 +5,17 @@ When each may be printed is the law's matter (law/court.py); every figure comes 
 
 from collections.abc import Callable, Iterator, Mapping
 
-from recount_host.forms.blocks import Block, Form, form_of, heading, signatures, signed, table, words
+from recount_host.forms.blocks import (
+    Block,
+    Form,
+    form_of,
+    heading,
+    sentence,
+    signatures,
+    signed,
+    table,
+    words,
+)
 from recount_host.law.certification import certification, mode_of, precinct_votes, ruling_lines, totals
 from recount_host.law.challenges import GROUNDS
 from recount_host.law.changes import Change, changes
@@ -129,7 +139,7 @@ def _certification(facts: Facts, _court: Court) -> Iterator[Block]:
         "",
     )
     yield heading("For the court to declare")
-    yield words(*draft.to_declare, draft.tie)
+    yield words(*map(sentence, (*draft.to_declare, draft.tie)))
     yield heading("By precinct")
     yield table(
         ("Precinct", "Name", "Record code", *(p.name for p in draft.totals)),
@@ -145,10 +155,10 @@ def _certification(facts: Facts, _court: Court) -> Iterator[Block]:
 
 def _tie(facts: Facts, _court: Court) -> Iterator[Block]:
     draft = certification(facts)
-    yield words(*draft.to_declare)
+    yield words(*map(sentence, draft.to_declare))
     yield table(("Party", "Votes"), [(p.name, p.total) for p in draft.totals], "")
     yield heading("What follows (H)")
-    yield words(draft.tie, "This notice breaks no tie, draws no lot, and is no writ.")
+    yield words(sentence(draft.tie), "This notice breaks no tie, draws no lot, and is no writ.")
 
 
 def _changes(facts: Facts, _court: Court) -> Iterator[Block]:
@@ -162,7 +172,7 @@ def _changes(facts: Facts, _court: Court) -> Iterator[Block]:
     for line in report.precincts:
         yield heading(f"Precinct {line.id} {line.name}")
         yield table(columns, [_change(option) for option in line.options], "")
-        yield words(*line.causes)
+        yield words(*map(sentence, line.causes))
 
 
 def _change(option: Change) -> tuple[str | int, ...]:

@@ -15,6 +15,7 @@ from recount_host.forms.blocks import (
     form_of,
     heading,
     label,
+    sentence,
     signatures,
     table,
     words,
@@ -22,12 +23,13 @@ from recount_host.forms.blocks import (
 from recount_host.law.challenges import GROUNDS, Segregated
 from recount_host.law.conclusion import answer_of
 from recount_host.law.confirmation import counted_as_told
-from recount_host.law.counts import LETTERS
+from recount_host.law.counts import LETTERS, STACK_AND_PILES, Entry
 from recount_host.law.court_words import PRECINCT_FORMS
 from recount_host.law.custody import CONTENTS
 from recount_host.law.disclosure import notices
 from recount_host.law.hand_count import NOT_VOTES, of_pile
 from recount_host.law.identities import MEANINGS
+from recount_host.law.live import ARMED
 from recount_host.law.notes import notes
 from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
@@ -35,8 +37,11 @@ from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.law.printed_forms import check_may_print
 from recount_host.law.result import option_names
 from recount_host.law.rulings import is_in_totals
-from recount_host.law.statement import statement
+from recount_host.law.statement import statement, voided
 from recount_host.law.statement_lines import SHORT_CODE_DIGITS
+from recount_host.law.tally import Run
+from recount_protocol.fates import RETURNED
+from recount_protocol.records import LIVE
 
 Build = Callable[[Facts, PrecinctState], Iterator[Block]]
 
@@ -89,7 +94,8 @@ def _custody(facts: Facts, state: PrecinctState) -> Iterator[Block]:
     yield table(("Container", "Holds", "Seal", "Label", "Taken in", "Opened by"), rows, "No container came.")
     if not counted:
         yield words("What the labels state is printed once all is counted: each number is counted blind.")
-    yield signatures("We saw these containers and seals as written down above.", _team(state))
+    released = dict.fromkeys(f"Released by {act.body['from']}" for act in received.values())
+    yield signatures("We saw these containers and seals as written down above.", [*released, *_team(state)])
 
 
 def _label(stated: int | None, *, counted: bool) -> str:
@@ -102,23 +108,27 @@ def _counts(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
     used = state.counts_used
     rows = [
         (
-            entry.letter,
-            LETTERS[entry.letter],
-            entry.attempt,
-            entry.value,
-            in_words(entry.person),
-            "used" if entry in used else "kept, not used",
+            first.letter,
+            LETTERS[first.letter],
+            first.attempt,
+            _counted(first),
+            _counted(*second),
+            "used" if first in used else "kept, not used",
         )
         for book in (state.counts, *state.dropped_counts)
-        for entry in book.entries
+        for first, *second in book.rounds
     ]
-    columns = ("Of", "What", "Attempt", "Counted", "By", "Use")
+    columns = ("Of", "What", "Attempt", "First count, by", "Second count, by", "Use")
     yield words("Each number was counted by two persons of different sides, each alone and blind (D 2).")
     yield table(columns, rows, "No number was counted.")
     yield signatures("We counted these numbers as written down above.", _team(state))
 
 
-def _runs(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
+def _counted(entry: Entry | None = None) -> str:
+    return "not entered" if entry is None else f"{entry.value}, {in_words(entry.person)}"
+
+
+def _runs(facts: Facts, state: PrecinctState) -> Iterator[Block]:
     contest = option_names(state)
     for device, figures in state.figures_by_device.items():
         yield heading(f"{state.name_of(device)}, device {device}")
@@ -127,13 +137,23 @@ def _runs(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
             yield words(
                 f"Software {run.software}, firmware {run.firmware}, mode {run.mode}",
                 f"Contest program, SHA-256 {run.program.hex()}",
+                _armed(facts, run),
             )
+        returned = Counter(
+            why
+            for batch in state.standing_batches
+            for sheet in batch.sheets
+            if (batch.device, sheet.fate) == (device, RETURNED)
+            for why in sheet.reasons
+        )
         rows: list[tuple[str, int]] = [
             ("C  sheets counted", figures.counted),
             ("S  sheets set aside", figures.set_aside),
             ("X  sheets not accepted", figures.not_accepted),
             *((f"S because of {why}", n) for why, n in figures.set_aside_reasons.items()),
             *((f"X because of {why}", n) for why, n in figures.not_accepted_reasons.items()),
+            ("Sheets returned, none of them counted", figures.returned),
+            *((f"Returned because of {why}", n) for why, n in sorted(returned.items())),
             *((f"Votes for {contest.get(key, key)}", n) for key, n in figures.votes.items()),
         ]
         yield table(("Reported by the device", "Number"), rows, "")
@@ -146,8 +166,31 @@ def _runs(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
         ],
         "No batch was closed.",
     )
+    yield words(
+        *(
+            f"{line.name}, {f'batch {line.batch}' if line.batch else 'all batches'}: void by {line.by}, "
+            f"because: {line.reason}"
+            for line in voided(state)
+        )
+    )
     if state.counts_whole_precinct:
         yield words("D 2: all ballots of this precinct are counted by hand; nothing of this report counts.")
+
+
+def _armed(facts: Facts, run: Run) -> str:
+    """Return by which certificate, and with which thresholds, the device counted; empty in training."""
+    certificates = [
+        act.body
+        for act in facts.acts
+        if act.kind == ARMED and (act.body["device"], act.body["program"]) == (run.device, run.program)
+    ]
+    if run.mode != LIVE or not certificates:
+        return ""
+    armed = certificates[-1]
+    return (
+        f"Logic and accuracy: certificate, SHA-256 {armed['sha256'].hex()}; thresholds, SHA-256 "
+        f"{armed['thresholds'].hex()}: {armed['thresholds_told']}"
+    )
 
 
 def _set_aside(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
@@ -177,18 +220,37 @@ def _mismatch(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
     else:
         yield heading("What did not agree")
         yield table(
-            ("No.", "Identity", "Figures", "Holds"),
+            ("No.", "Identity", "Figures", "Differs by", "Holds"),
             [
-                (f.name, MEANINGS[f.name], "; ".join(str(e) for e in f.equations), "yes" if f.holds else "NO")
+                (
+                    f.name,
+                    MEANINGS[f.name],
+                    "; ".join(str(e) for e in f.equations),
+                    sum(abs(e.left - e.right) for e in f.equations),
+                    "yes" if f.holds else "NO",
+                )
                 for f in state.findings
             ],
             "",
         )
-        asked = max(verdict.attempt for verdict in state.verdicts)
-        yield words(
-            f"The numbers were counted in {asked} attempts; all values are kept (ballot-count slip).",
-            f"Figures first shown {state.shown.utc if state.shown else ''}.",
+        yield heading("What people counted, blind")
+        yield table(
+            ("Of", "Attempt", "First count, by", "Second count, by"),
+            [
+                (letter, attempt, *(_counted(entry) for entry in state.counts.agreed(letter, attempt)))
+                for letter in STACK_AND_PILES
+                for attempt in range(1, state.counts.last_attempt(letter) + 1)
+            ],
+            "",
         )
+        yield words(
+            *(
+                f"Told after attempt {verdict.attempt}: {', '.join(verdict.failed) or 'none'} failed"
+                for verdict in state.verdicts
+            )
+        )
+        if state.shown is not None:
+            yield words(f"Sent to the hand count {state.shown.utc} by {by_words(state.shown)}.")
     yield signatures("We have taken notice.", _team(state))
 
 
@@ -300,7 +362,8 @@ def _reseal(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
         (s.name, CONTENTS.get(s.holds, s.holds), s.seal, s.given_to, _persons(s.by)) for s in state.resealed
     ]
     yield table(("Container", "Holds", "New seal", "Given to", "Sealed by"), rows, "")
-    yield signatures("We sealed these containers and gave them into custody.", [*_team(state), "Received by"])
+    received = dict.fromkeys(f"Received by {s.given_to}" for s in state.resealed)
+    yield signatures("We sealed these containers and gave them into custody.", [*_team(state), *received])
 
 
 def _submission(facts: Facts, state: PrecinctState) -> Iterator[Block]:
@@ -321,7 +384,7 @@ def _submission(facts: Facts, state: PrecinctState) -> Iterator[Block]:
         "No ballot of this precinct is in question.",
     )
     yield heading("Validity questions of another kind")
-    yield words(*(notes(state).sentences or ("None.",)))
+    yield words(*map(sentence, notes(state).sentences or ("none",)))
     yield words(
         *(f"Offered too late, not considered (F): {act.body['text']}, {act.utc}" for act in state.proffered)
     )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recount_host.law.certification import mode_of, ruling_lines
 from recount_host.law.court import Court, check_form_ready, fold_court
 from recount_host.law.custody import COUNTED_CONTENTS, STREAMS
-from recount_host.law.notes import notes
+from recount_host.law.notes import ballots, notes
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.result import option_names, result_of
 from recount_host.law.steps_of_court import changes_by_court
@@ -91,7 +91,7 @@ def _causes(court: Court, state: PrecinctState) -> Iterator[str]:
         yield "all ballots cast on scanners were counted by hand (D 2)"
     by_hand = sum((state.outcomes or {}).values())
     if by_hand and not state.counts_whole_precinct:
-        yield f"{by_hand} ballots were counted by hand (D 1, D 2)"
+        yield f"{ballots(by_hand)} counted by hand (D 1, D 2)"
     for act in state.not_found:
         yield f"the statement of results stands in for {COUNTED_CONTENTS[act.body['stream']]} (E)"
     yield from notes(state).sentences if state.results.agreed is not None else ()

@@ -62,6 +62,17 @@ class CountBook:
         """Return the entries of one number in one attempt, in order."""
         return tuple(entry for entry in self.entries if (entry.letter, entry.attempt) == (letter, attempt))
 
+    @property
+    def rounds(self) -> tuple[tuple[Entry, ...], ...]:
+        """Return the entries two and two, as both persons counted in turn, by letter and attempt."""
+        return tuple(
+            entries[start : start + 2]
+            for letter in LETTERS
+            for attempt in range(1, self.last_attempt(letter) + 1)
+            for entries in (self.of(letter, attempt),)
+            for start in range(0, len(entries), 2)
+        )
+
     def standing(self, letter: str, attempt: int) -> Standing:
         """Return how far this number has come."""
         entries = self.of(letter, attempt)

@@ -71,15 +71,20 @@ def _sentences(state: PrecinctState) -> Iterator[str]:
     if state.not_found:
         yield "for ballots that cannot be found the statement of results stands in (E)"
     elif found < total:
-        yield f"{total - found} ballots fewer than the statement of results: reported, not topped up"
+        yield f"{ballots(total - found)} fewer than the statement of results: reported, not topped up"
     elif found > total:
-        yield f"{found - total} ballots more than the statement of results: the figures stand (E)"
+        yield f"{ballots(found - total)} more than the statement of results: the figures stand (E)"
     yield from _pollbook(state, stated.get(POLLBOOK))
     for container in state.containers:
         if not container.found:
             label = "" if container.stated is None else f", stated as {container.stated}"
             what = COUNTED_CONTENTS[container.holds]
             yield f"container {container.name} ({what}{label}) cannot be found: nothing is topped up"
+
+
+def ballots(number: int) -> str:
+    """Return a number of ballots in words: 1 ballot, 2 ballots."""
+    return f"{number} ballot{'' if number == 1 else 's'}"
 
 
 def _pollbook(state: PrecinctState, names: int | None) -> Iterator[str]:

@@ -105,7 +105,7 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         identities=identities,
         counts=tuple(_count_lines(state.counts)),
         moves=_moves(state),
-        voided=_voided(state),
+        voided=voided(state),
         dropped=tuple(line for book in state.dropped_counts for line in _count_lines(book)),
         hand_count_by=tuple(
             f"{entered.pile.replace('_', ' ')}, pass {_number_of(state, entered)}: "
@@ -307,24 +307,18 @@ def _lines(by_reason: Mapping[str, int]) -> tuple[Line, ...]:
 
 
 def _count_lines(book: CountBook) -> list[CountLine]:
-    lines: list[CountLine] = []
-    for letter, what in LETTERS.items():
-        for attempt in range(1, book.last_attempt(letter) + 1):
-            entries = book.of(letter, attempt)
-            for first, *rest in (entries[start : start + 2] for start in range(0, len(entries), 2)):
-                second = rest[0] if rest else None
-                lines.append(
-                    CountLine(
-                        letter,
-                        what,
-                        attempt,
-                        first.value,
-                        in_words(first.person),
-                        second.value if second else None,
-                        in_words(second.person) if second else "",
-                    )
-                )
-    return lines
+    return [
+        CountLine(
+            first.letter,
+            LETTERS[first.letter],
+            first.attempt,
+            first.value,
+            in_words(first.person),
+            second[0].value if second else None,
+            in_words(second[0].person) if second else "",
+        )
+        for first, *second in book.rounds
+    ]
 
 
 def _moves(state: PrecinctState) -> tuple[str, ...]:
@@ -339,7 +333,7 @@ def _sheet_in_words(state: PrecinctState, device: str, batch: int, sheet: int) -
     return f"sheet {sheet} of batch {batch} of {state.name_of(device)}" if sheet else "a counted sheet"
 
 
-def _voided(state: PrecinctState) -> tuple[VoidLine, ...]:
+def voided(state: PrecinctState) -> tuple[VoidLine, ...]:
     """Return the attempts that were voided, as far as no record that may still come can add to them."""
     lines = [_void_line(state, act.body["device"], 0, act) for act in state.withdrawn]
     for batch in state.void_batches:

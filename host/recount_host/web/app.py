@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recount_host.errors import RecountError
+from recount_host.forms.blocks import sentence
 from recount_host.law.disclosure import Doubt, Notice
 from recount_host.law.precinct import Facts
 from recount_host.links.live import LiveBoard
@@ -125,7 +126,7 @@ class _Site:
         shared["host_words"] = host_words
         shared["can_make_programs"] = can_make_programs
         shared["reason_sentence"] = pages.reason_sentence
-        self._templates.filters["sentence"] = pages.as_sentence
+        self._templates.filters["sentence"] = sentence
 
     @open_to(Access.ANYONE_AT_THE_TABLE)
     def overview(self, request: Request) -> Response:
@@ -193,11 +194,11 @@ class _Site:
     def refused(self, _request: Request, error: Exception) -> Response:
         """Say why a form is not taken."""
         status = error.status if isinstance(error, FormRefused) else HTTPStatus.BAD_REQUEST
-        return self._plain(pages.as_sentence(str(error)), status)
+        return self._plain(sentence(str(error)), status)
 
     def absent(self, _request: Request, error: Exception) -> Response:
         """Say what is not there of a program in the making."""
-        return self._plain(pages.as_sentence(str(error)), HTTPStatus.NOT_FOUND)
+        return self._plain(sentence(str(error)), HTTPStatus.NOT_FOUND)
 
     def out_of_order(self, _request: Request, error: Exception) -> Response:
         """Say in one sentence why nothing can be shown."""

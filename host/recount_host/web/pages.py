@@ -177,11 +177,6 @@ def reason_sentence(word: str) -> str:
     return reason.sentence if reason is not None else word.replace("_", " ")
 
 
-def as_sentence(text: str) -> str:
-    """Return `text` with a capital and a full stop, as the law's sentences have neither."""
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?', '!')) else '.'}"
-
-
 def local_time(utc: str) -> str:
     """Return the time of day on this host's clock, for people; order is never read from it."""
     return datetime.fromisoformat(utc).astimezone().strftime("%H:%M")

@@ -7,6 +7,7 @@ import pypdfium2.raw as pdfium
 import pytest
 
 from host.tests.forms.test_statement_form import pages_of
+from host.tests.law.test_d2_logic_accuracy import CERTIFICATE, armed, zero
 from recount_host.forms.blocks import Form
 from recount_host.forms.court_forms import BUILD as COURT_BUILD
 from recount_host.forms.court_forms import TITLES, court_form
@@ -62,25 +63,41 @@ def forms() -> dict[str, Form]:
 
 
 WORDS: dict[str, tuple[str, ...]] = {
-    "custody": ("box-1 ballots that were counted by scanners", "4711 intact 12", "from Dora Poe, clerk"),
-    "counts": ("H every sheet in the stack handed to the scanning team 1 12 Ann Lee, official, D used",),
-    "runs": ("C sheets counted 9", "S because of overvote 1", "Votes for Josiah Bartlett 5", "12 yes"),
+    "custody": (
+        "box-1 ballots that were counted by scanners",
+        "4711 intact 12",
+        "Released by Dora Poe, clerk",
+    ),
+    "counts": (
+        "H every sheet in the stack handed to the scanning team 1 12, Ann Lee, official, D 12, Bob Ray,",
+    ),
+    "runs": (
+        "C sheets counted 9",
+        "S because of overvote 1",
+        "Votes for Josiah Bartlett 5",
+        "returned",
+        "12 yes",
+    ),
     "set-aside": ("Sheets set aside: 2", "device-101 1 10 1 overvote", "device-101 1 12 1 wrong style"),
     "mismatch": (
         "cast on ballot scanner machines are set aside and counted by hand (D 2)",
-        "C + S = 11, R = 12 NO",
+        "C + S = 11, R = 12 1 NO",
+        "H 1 13, Ann Lee, official, D 13, Bob Ray, official, R",
+        "H 2 13, Ann Lee, official, D 13, Bob Ray, official, R",
+        "Told after attempt 2: I2 failed",
+        "Sent to the hand count",
     ),
     "tally": ("Josiah Bartlett 1 1", "All ballots 2 2", "marks read by Ballot Examples, 2020"),
     "challenges": ("Tag T-1, envelope E-T-1", "counted as D; in no total", "The slash strikes it out."),
     "labels": ("Tag T-1", "Envelope E-T-1: one questioned ballot, for the court (D 3, E)"),
     "call": ("Bob Ray, official, R no further question", "Signed by Ann Lee, official, D and Bob Ray"),
-    "reseal": ("box-1 counted 4712 Dora Poe, clerk", "Received by"),
+    "reseal": ("box-1 counted 4712 Dora Poe, clerk", "Received by Dora Poe, clerk"),
     "submission": ("ballots that were counted by scanners at the election the ballots", "T-1 E-T-1", "4712"),
     "transmittal": ("all Fairview County 5 5 2",),
     "docket": ("2 ballots.", "Precinct 102, tag T-1", "For D: inspected; no argument", "Ruled: no vote"),
     "rulings": ("101 tag T-1 D D +1", "102 tag T-1 no vote none"),
     "certification": ("Josiah Bartlett 5 +1 6", "Arnold Vinick 5 0 5", "the court declares the person"),
-    "changes": ("Josiah Bartlett 12 5 +1 6 -6", "ruling", "all ballots cast on scanners were"),
+    "changes": ("Josiah Bartlett 12 5 +1 6 -6", "ruling", "All ballots cast on scanners were"),
 }
 
 
@@ -137,11 +154,40 @@ def test_a_precinct_that_both_sides_sent_to_hand_count_says_so_and_shows_no_figu
     assert "C + S" not in text
 
 
+def test_a_run_report_names_certificate_and_thresholds_what_came_back_and_what_was_withdrawn() -> None:
+    day = Day()
+    device = armed(day)
+    zero(day, device)
+    day.assign(mode="live")
+    for reason in ("jam", "blur"):
+        device.open_batch()
+        device.give_back(reasons=(reason,))
+        for sheet in TWELVE_SHEETS:
+            device.scan(sheet)
+        device.close_batch()
+    where: dict[str, Any] = {"run": device.run, "device": device.id, "batch": device.number - 1}
+    day.act("batch_void_ordered", BOTH, **where, reason="a sheet slipped past the camera")
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    text = " ".join(pages_of(precinct_form(day.facts(), "101", "runs").pdf()))
+    assert f"certificate, SHA-256 {CERTIFICATE.hex()}; thresholds, SHA-256" in text
+    assert "all thresholds are the defaults" in text
+    assert "Sheets returned, none of them counted 1 Returned because of blur 1" in text
+    assert "void by Ann Lee, official, D and Bob Ray, official, R, because: a sheet slipped" in text
+
+
+def test_every_form_says_whom_each_side_stands_for(forms: dict[str, Form]) -> None:
+    for form in forms.values():
+        assert "Sides D for Josiah Bartlett; R for Arnold Vinick" in " ".join(pages_of(form.pdf()))
+
+
 def test_a_tie_is_told_with_its_branch_and_broken_by_nobody() -> None:
     day = a_scanned_day_tied()
     text = " ".join(pages_of(court_form(day.facts(), "tie").pdf()))
-    assert "each party received an equal number of votes: Josiah Bartlett 5; Arnold Vinick 5" in text
-    assert "the order does not say which class of office this is" in text
+    assert "Each party received an equal number of votes: Josiah Bartlett 5; Arnold Vinick 5." in text
+    assert "The order does not say which class of office this is" in text
     assert "breaks no tie, draws no lot, and is no writ" in text
 
 

@@ -91,6 +91,13 @@ def test_every_signer_has_a_line_with_name_role_and_side() -> None:
     assert "Bob Ray, official, for Arnold Vinick" in first
 
 
+def test_the_figures_that_are_signed_for_stand_beside_the_signatures() -> None:
+    said = written(a_day_with_everything())
+    totals = ", ".join(f"{row.name} {row.total}" for row in said.parties)
+    (page,) = [page for page in pages_of(print_statement(said)) if "Signatures" in page]
+    assert f"at the conclusion of the recount of this precinct: {totals}." in page
+
+
 def test_a_precinct_in_hand_count_says_so_and_cites_the_clause() -> None:
     text = " ".join(pages_of(print_statement(written(a_wholly_hand_counted_day()))))
     assert "Under D 2 all ballots of this precinct cast on scanners were counted by hand" in text

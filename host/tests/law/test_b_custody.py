@@ -191,7 +191,7 @@ def test_b_an_excluded_ballot_found_in_the_hand_count_gives_no_vote_and_is_no_ba
     day.hand_count({"D": 1, "R": 1, "excluded": 1})
     said = statement(day.facts(), "101")
     assert [line.value for line in said.not_votes] == [0, 0, 1]
-    assert said.notes[0].startswith("1 ballots fewer than the statement of results")
+    assert said.notes[0].startswith("1 ballot fewer than the statement of results")
 
 
 def test_d_ballots_that_lack_the_contest_are_sorted_out_before_anything_is_counted() -> None:

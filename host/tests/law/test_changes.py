@@ -36,7 +36,7 @@ def test_a_precinct_without_a_change_says_so_and_one_with_a_change_says_why() ->
     assert (same.id, same.name, same.causes) == ("101", "Precinct 101", ("no change",))
     ruling = next(act.n for act in day.acts if act.kind == "ballot_ruled")
     assert moved.causes == (
-        "3 ballots were counted by hand (D 1, D 2)",
+        "3 ballots counted by hand (D 1, D 2)",
         f"ruling {ruling} of the court on tag T-1: R +1",
     )
     assert (report.version, report.mode) == (1, "training")
@@ -71,7 +71,7 @@ def test_where_one_precinct_was_not_keyed_in_no_total_is_held_against_what_was_c
     assert report.precincts[0].causes == ("no change",)
     assert report.precincts[1].causes == (
         "what was certified before is not keyed in (results key)",
-        "3 ballots were counted by hand (D 1, D 2)",
+        "3 ballots counted by hand (D 1, D 2)",
     )
     assert [(total.certified, total.final, total.change) for total in report.totals] == [
         (None, 12, None),
@@ -149,7 +149,7 @@ def test_d2_a_precinct_that_was_counted_by_hand_as_a_whole_says_only_that() -> N
 def test_e_what_stands_in_for_lost_ballots_is_a_cause_with_its_note() -> None:
     (line,) = changes(certified(a_day_without_the_scanned_ballots()).facts()).precincts
     assert line.causes == (
-        "4 ballots were counted by hand (D 1, D 2)",
+        "4 ballots counted by hand (D 1, D 2)",
         "the statement of results stands in for ballots that were counted by scanners at the election (E)",
         "for ballots that cannot be found the statement of results stands in (E)",
     )

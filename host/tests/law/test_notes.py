@@ -47,7 +47,7 @@ def test_the_ballots_of_the_contest_that_are_here_are_held_against_those_stated(
     assert equations(day) == ["ballots found = 15, statement of results = 15"]
     assert sentences(day) == ()
     assert sentences(keyed(a_rich_day(), ballots=13, paper_ballots=3)) == (
-        "1 ballots fewer than the statement of results: reported, not topped up",
+        "1 ballot fewer than the statement of results: reported, not topped up",
     )
     assert sentences(keyed(a_rich_day(), ballots=10, paper_ballots=3)) == (
         "2 ballots more than the statement of results: the figures stand (E)",
