@@ -14,6 +14,9 @@ from recount_classifier.thresholds import thresholds_hash
 from recount_protocol.records import TEST, Record
 from recount_protocol.software_names import what_changed
 
+SELF_TEST_FAILED = "self_test_failed"
+"""The word of the fault that a failed test of the device's own parts leaves (`self_test`)."""
+
 
 @dataclass(frozen=True)
 class Armed:
@@ -105,6 +108,11 @@ class Arming:
         """Hear that it was disarmed, and why."""
         self._disarm(body["why"])
 
+    def on_fault(self, _record: Record, body: Mapping[str, Any]) -> None:
+        """Hear that a part failed: what was tested before proves nothing now."""
+        if body["word"] == SELF_TEST_FAILED:
+            self.test = None
+
 
 _TAKE = {
     "device_started": Arming.on_started,
@@ -113,6 +121,7 @@ _TAKE = {
     "run_closed": Arming.on_run_closed,
     "device_armed": Arming.on_armed,
     "device_disarmed": Arming.on_disarmed,
+    "fault": Arming.on_fault,
 }
 
 

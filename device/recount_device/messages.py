@@ -175,6 +175,13 @@ MESSAGES: Mapping[str, Text] = {
         "Press End batch if a batch is open, and run logic and accuracy again.",
         attention=True,
     ),
+    "self_test_failed": Text(
+        "fault",
+        "The device's test of itself failed: {why} Then press Confirm: it tests itself again. Nothing is fed "
+        "before it passes; a device that was armed must pass logic and accuracy again.",
+        "Is it mended? Press Confirm.",
+        attention=True,
+    ),
     "disk_full": Text(
         "fault", "The device's disk is nearly full. Nothing is fed. Call the technician.", attention=True
     ),

@@ -40,6 +40,7 @@ from recount_device.program_store import ProgramStore
 from recount_device.reader import Reader
 from recount_device.reading_process import ReadingProcess, StandingReader
 from recount_device.scribe import Outbox, Scribe
+from recount_device.self_test import SelfTest
 from recount_device.serial_port import find_port
 from recount_device.software import firmware_name, software_of
 from recount_device.station import Host, Station
@@ -118,7 +119,13 @@ def make_station(
         "note": _start_note(scribe, passage),
     }
     scribe.write(scribe.of_device("device_started", started))
-    return Station(config, scribe, passage, orders, feeder, parts.panel, host, parts.clock)
+    test_parts = SelfTest(
+        config.folder,
+        parts.clock,
+        parts.camera,
+        lambda: software_of(config, lens_of_device(config.folder)),
+    )
+    return Station(config, scribe, passage, orders, feeder, parts.panel, host, parts.clock, test_parts)
 
 
 def _start_note(scribe: Scribe, passage: Passage) -> str:

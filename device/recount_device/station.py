@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from recount_device.arming import SELF_TEST_FAILED
 from recount_device.batch import Batch
 from recount_device.clock import Clock
 from recount_device.config import Config
@@ -21,8 +22,10 @@ from recount_device.orders import Order, Orders
 from recount_device.panel import Message, Panel
 from recount_device.passage import Passage
 from recount_device.reasons import PATH_REASONS, sentence_of
-from recount_device.scribe import Scribe
+from recount_device.scribe import MAX_DETAIL, Scribe
+from recount_device.self_test import SENSORS, Failed
 from recount_device.software import firmware_name
+from recount_protocol.records import TEST
 
 IDLE_US = 50_000
 """The longest wait: how soon an order of the host is heard."""
@@ -68,6 +71,16 @@ class Host(Protocol):
         ...
 
 
+class TestOfParts(Protocol):
+    """The device's test of its own parts (`self_test.SelfTest`)."""
+
+    __test__ = False  # no test of pytest's
+
+    def __call__(self, *, proving: bool, proved: bool) -> Failed | None:
+        """Return the first part that fails; None where all are as they must be."""
+        ...
+
+
 def free_bytes(folder: Path) -> int:
     """Return how much can still be written where the journal lies."""
     return shutil.disk_usage(folder).free
@@ -86,6 +99,7 @@ class Station:
         panel: Panel,
         host: Host,
         clock: Clock,
+        test_parts: TestOfParts,
         free: Callable[[Path], int] = free_bytes,
     ) -> None:
         self._config = config
@@ -96,7 +110,16 @@ class Station:
         self._panel = panel
         self._host = host
         self._clock = clock
+        self._test_parts = test_parts
         self._free = free
+        self._tested_for: str | None = None
+        """The run for which the parts were tested last, empty where none was open; None: not yet."""
+        self._failed: Failed | None = None
+        """The part that failed, until the test is done again."""
+        self._was_cleared = False
+        """Whether the button pressed last confirms, between two batches, that no paper lies in the path."""
+        self._may_test = False
+        """Whether the board reported an empty path and closed covers just now: a hand makes that old."""
         self._readable = 0
         self._shown: Message | None = None
         self._no_feeder = ""
@@ -157,19 +180,58 @@ class Station:
             self._look_at_hopper()
         if not self._in_line or not self._passage.idle or self.stopping:
             return
+        self._test_itself()
+        self._may_test = False
         batch = self._scribe.batch
         if self._orders.void_wanted and batch is not None:
             return
         if self._begins and self._feeder_state == "ready":
-            self._begin(batch)
+            if self._is_tested:
+                self._begin(batch)
         elif batch is not None and self._may_feed(batch):
             self._feeder_state = "picking"
             self._passage.feed()
 
+    @property
+    def _run_now(self) -> str:
+        run = self._scribe.history.run
+        return run.run if run else ""
+
+    @property
+    def _is_tested(self) -> bool:
+        """Whether the device's parts passed since the start and, in a run, before its first sheet."""
+        return (
+            self._failed is None
+            and self._tested_for is not None
+            and (self._run_now in ("", self._tested_for))
+        )
+
+    def _test_itself(self) -> None:
+        """Test the device's own parts where that is due and possible: nothing lies or moves in the path."""
+        if self._is_tested or self._failed is not None or not self._may_test:
+            return
+        run, armed = self._scribe.history.run, self._scribe.history.arming.armed
+        proving = run is not None and run.mode == TEST
+        failed = self._test_parts(proving=proving, proved=armed is not None)
+        if failed is not None:
+            self._fail(failed)
+        self._tested_for = self._run_now
+
+    def _fail(self, failed: Failed) -> None:
+        """Write down which part failed: the device is armed no longer, and no test proves it (`arming`)."""
+        self._failed = failed
+        self._begins = False
+        entries = [self._scribe.of_fault(SELF_TEST_FAILED, f"{failed.part}: {failed.why}")]
+        if self._scribe.history.arming.armed is not None:
+            why = f"its test of itself failed: {failed.why}"[:MAX_DETAIL]
+            entries.append(self._scribe.of_device("device_disarmed", {"why": why}))
+        self._scribe.write(*entries)
+
     def _look_at_hopper(self) -> None:
-        """While nothing moves, ask the board now and then how things stand: the panel tells it."""
+        """While nothing moves, ask the board now and then how things stand, where anything hangs on it."""
         now_us = self._clock.now_us()
-        if (self._why_paused or self._hindrance) and now_us >= self._ask_again_us:
+        wants_test = self._failed is None and not self._is_tested
+        if (self._why_paused or self._hindrance or wants_test) and now_us >= self._ask_again_us:
             self._ask_again_us = now_us + ASK_AGAIN_US
             self._feeder.send("ask")
 
@@ -181,6 +243,7 @@ class Station:
             or self._feeder_state != "ready"
             or self._orders.program is None
             or self._orders.other_release
+            or not self._is_tested
         ):
             return False
         if batch.fed >= self._config.batch_sheets:
@@ -248,6 +311,7 @@ class Station:
     def _hear_report(self, said: Said) -> None:
         report = report_from(said.fields)
         self._feeder_state = report.state
+        self._may_test = not _hindrance(report)
         self._hopper_is_empty = "hopper" not in report.sensors
         if report.state == "stopped" and not self._why_paused:
             # "none" as the reason of a stop is a board's slip, and no reason to go on.
@@ -283,6 +347,11 @@ class Station:
                 self._why_paused = "stop"
         elif self._in_line and not self._passage.in_motion and self._is_meant(button):
             self._wanted = button
+            self._was_cleared = (
+                button == "confirm"
+                and self._scribe.batch is None
+                and (self._hindrance == "path_not_clear" or self._failed is not None)
+            )
             self._hindrance = ""
             self._feeder.send("ask")
 
@@ -290,7 +359,7 @@ class Station:
         """Return whether the button has a meaning now; a button without one is ignored."""
         if self._passage.doubt is not None:
             return False
-        if self._passage.ask is not None:
+        if self._passage.ask is not None or (self._failed is not None and button != "end_batch"):
             return button == "confirm"
         if self._why_void or (button != "end_batch" and self._orders.other_release):
             return False
@@ -304,7 +373,15 @@ class Station:
         """Do what the button wanted, now that it is known how things stand in the path."""
         wanted, self._wanted = self._wanted, ""
         self._hindrance = _hindrance(report)
+        if self._hindrance == "path_not_clear" and self._was_cleared:
+            self._hindrance = ""
+            if self._failed is None:
+                self._fail(SENSORS)
         if self._hindrance:
+            return
+        if self._failed is not None and wanted == "confirm":
+            if report.path_is_clear:
+                self._failed, self._tested_for = None, None
             return
         if wanted == "end_batch":
             self._end_batch()
@@ -380,7 +457,11 @@ class Station:
         if not self._in_line and self._scribe.boot == 0:
             late = self._clock.now_us() > self._patient_until_us
             return message("no_feeder") if late else message("starting")
-        return self._message_of_hindrance() if self._hindrance else None
+        return self._message_of_hindrance() if self._hindrance else self._message_of_failure()
+
+    def _message_of_failure(self) -> Message | None:
+        failed = self._failed
+        return None if failed is None else message("self_test_failed", why=f"{failed.why}. {failed.do}")
 
     def _message_of_question(self) -> Message | None:
         ask = self._passage.ask

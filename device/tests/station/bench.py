@@ -33,6 +33,7 @@ from recount_device.panel import Message
 from recount_device.passage import Passage
 from recount_device.reader import Outcome, Reader, sheet_read
 from recount_device.scribe import Scribe
+from recount_device.self_test import Failed
 from recount_device.software import firmware_name
 from recount_device.station import Station
 from recount_protocol import feeder_messages
@@ -95,6 +96,8 @@ class Machine:
     last_exit: int = feeder_messages.NO_EXIT
     counts: list[int] = field(default_factory=lambda: [0] * 5)
     cover_open: bool = False
+    sensor_is_stuck: bool = False
+    """The sensor at the camera sees paper, whether there is any or not."""
     papers: dict[int, Paper] = field(default_factory=dict[int, Paper])
     """Which paper was fed under which number: what the officials see when they look at it."""
     times_fed: dict[str, int] = field(default_factory=dict[str, int])
@@ -128,7 +131,7 @@ class Machine:
     def _on_ask(self) -> None:
         sensors = {
             "hopper": bool(self.hopper),
-            "camera": self.path is not None,
+            "camera": self.path is not None or self.sensor_is_stuck,
             "cover_open": self.cover_open,
         }
         bits = sum(1 << feeder_messages.SENSORS.index(name) for name, on in sensors.items() if on)
@@ -522,6 +525,10 @@ class Bench:
         self.host = BenchHost()
         self.store = BenchStore()
         self.free_bytes = 10**12
+        self.failed: Failed | None = None
+        """What the device's test of its own parts finds."""
+        self.tests: list[tuple[bool, bool]] = []
+        """Each such test: whether it proves the parts, and whether they were proved."""
         self.software = "software"
         self.released_firmware = "f1" * 32
         self.laid_in_tray: Paper | None = None
@@ -554,8 +561,13 @@ class Bench:
         )
         self.station = Station(
             self.config, scribe, self.passage, orders, self.feeder, self.panel, self.host, self.clock,
-            free=lambda _folder: self.free_bytes,
+            self.test_parts, free=lambda _folder: self.free_bytes,
         )  # fmt: skip
+
+    def test_parts(self, *, proving: bool, proved: bool) -> Failed | None:
+        """Return the part that fails now, and take note of the test."""
+        self.tests.append((proving, proved))
+        return self.failed
 
     def kill(self) -> None:
         """End the station at once; the machine notices the silence."""
