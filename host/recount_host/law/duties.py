@@ -14,6 +14,9 @@ from recount_host.law.precinct import Facts, disarmed
 from recount_host.law.tally import Batch, DeviceFacts
 from recount_protocol.records import TEST
 
+BOTH_SIDES = 2
+"""Persons who void a batch together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Duty:
@@ -69,6 +72,22 @@ def _close_run(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
         yield Duty("close_run", {"run": run.run})
 
 
+def _end_test(act: Act, told: DeviceFacts, ended: set[str]) -> Iterator[Duty]:
+    """Yield what ends a test: where both sides end it, first its open batch is void, doubts and all."""
+    standing = [
+        batch
+        for batch in told.batches
+        if batch.run == act.body["run"] and not batch.closed_n and not batch.voided_n
+    ]
+    if not standing or len(act.by) < BOTH_SIDES:
+        yield from _close_run(act, told, ended)
+        return
+    by = [in_words(person) for person in act.by]
+    for batch in standing:
+        where = {"run": batch.run, "batch": batch.batch}
+        yield Duty("void_batch", {**where, "reason": "the test was ended", "by": by})
+
+
 def _void_batch(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
     for batch in told.batches:
         if batch.batch == act.body["batch"] and not batch.voided_n:
@@ -109,7 +128,7 @@ _DUE: Mapping[str, Callable[[Act, DeviceFacts, set[str]], Iterator[Duty]]] = {
     "run_assigned": _assign_run,
     "run_ended": _close_run,
     "test_assigned": _assign_test,
-    "test_ended": _close_run,
+    "test_ended": _end_test,
     "device_armed": _arm,
     "batch_void_ordered": _void_batch,
     "doubt_settled_ordered": _settle_doubt,

@@ -216,10 +216,15 @@ def _admit_assigned(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]
         raise NotAllowed(f"test {body['run']} is assigned already")
 
 
-def _admit_ended(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) -> None:
+def _admit_ended(facts: Facts, by: Sequence[Person], body: Mapping[str, Any]) -> None:
     known = open_test(facts.acts, body["device"])
     if known is None or known.body["run"] != body["run"]:
         raise NotAllowed(f"{facts.names[body['device']]} has no open test {body['run']}")
+    told = facts.devices.get(body["device"])
+    batches = () if told is None else told.batches
+    if any(batch.run == body["run"] and not batch.closed_n and not batch.voided_n for batch in batches):
+        # It becomes void with the test: of no batch does one person alone say so.
+        check_both_sides(by, "to end a test while a batch of it is open (End batch at the panel closes it)")
 
 
 def _admit_armed(facts: Facts, by: Sequence[Person], body: Mapping[str, Any]) -> None:

@@ -363,6 +363,36 @@ def test_the_device_is_told_to_test_to_end_and_to_be_armed_until_its_records_sho
     assert duties(day.facts(), armed(day).id) == ()
 
 
+def test_a_test_ends_though_a_sheet_of_it_is_in_doubt_its_open_batch_is_void_first() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    device.scan(RIGHT[0])
+    device.close_batch()
+    device.open_batch()
+    device.doubt(device.judge(RIGHT[0]))
+    refused(day, "two persons of different sides", ENDED, run="test-1", device=device.id)
+    do(day, ENDED, BOTH, run="test-1", device=device.id)
+    (duty,) = duties(day.facts(), device.id)
+    assert duty.kind == "void_batch"
+    assert duty.fields == {
+        "run": "test-1", "batch": 2, "reason": "the test was ended",
+        "by": ["Ann Lee, official, D", "Bob Ray, official, R"],
+    }  # fmt: skip
+    device.write("batch_voided", {name: duty.fields[name] for name in ("reason", "by")})
+    assert [duty.kind for duty in duties(day.facts(), device.id)] == ["close_run"]
+
+
+def test_one_person_ends_a_test_and_a_batch_that_is_opened_after_that_is_no_persons_to_void() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    do(day, ENDED, run="test-1", device=device.id)
+    device.open_batch()
+    assert [duty.kind for duty in duties(day.facts(), device.id)] == ["close_run"]
+
+
 def test_a_deck_is_written_and_read_again() -> None:
     assert parse_deck(deck_text(DECK).encode()) == DECK
     totals = expected_totals(DECK)
