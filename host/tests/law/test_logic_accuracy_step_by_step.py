@@ -1,0 +1,158 @@
+"""D 2 s. 4: each refusal on the way to an armed device, and each order of its test."""
+
+import hashlib
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from host.tests.law.test_d2_logic_accuracy import (
+    CERTIFICATE,
+    DECK,
+    RIGHT,
+    armed,
+    certificate,
+    certified,
+    compared,
+    do,
+    fed,
+    given,
+    zero,
+)
+from recount_host.act import Person
+from recount_host.law.deck import deck_text
+from recount_host.law.duties import Duty, duties
+from recount_host.law.enrolment import enrolment_body
+from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO
+from recount_host.law.logic_accuracy import check_passed
+from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
+
+OTHER_PROGRAM = hashlib.sha256(b"another contest program").digest()
+WRONG = Sheet(SET_ASIDE, (), ("overvote",))
+
+
+def test_a_device_is_told_its_test_with_all_that_it_opens_the_run_by() -> None:
+    day = Day()
+    device = given(day)
+    words = {"run": "test-1", "contest": "governor", "program": PROGRAM}
+    wanted = Duty("assign_run", {**words, "precinct": "logic-accuracy", "mode": "test"})
+    assert duties(day.facts(), device.id) == (wanted,)
+
+
+def test_a_test_that_was_opened_or_ended_is_not_told_any_more() -> None:
+    day = Day()
+    assert duties(day.facts(), fed(day).id) == ()
+    day = Day()
+    device = given(day)
+    do(day, ENDED, run="test-1", device=device.id)
+    assert duties(day.facts(), device.id) == ()
+
+
+def test_a_device_is_told_what_it_is_armed_for_by_whom_and_by_which_certificate() -> None:
+    day = Day()
+    device = certified(day)
+    (duty,) = duties(day.facts(), device.id)
+    words = {"run": "test-1", "program": PROGRAM, "thresholds": bytes(32), "software": "1.0"}
+    by = ["Ann Lee, official, D", "Bob Ray, official, R"]
+    assert duty == Duty("arm_device", {**words, "firmware": "1.0", "certificate": CERTIFICATE, "by": by})
+
+
+def test_a_device_whose_records_are_not_here_is_told_nothing_of_arming() -> None:
+    day = Day()
+    device = certified(day)
+    assert [duty.kind for duty in duties(replace(day.facts(), devices={}), device.id)] == []
+
+
+@pytest.mark.parametrize(
+    ("by", "body", "why"),
+    [
+        ((CLERK,), {"surplus": 1}, "surplus"),
+        ((Person("Eve Fox", "official", "Z"),), {}, 'side "Z"'),
+        ((replace(ANN, side="R"),), {}, "Ann Lee"),
+    ],
+)
+def test_what_holds_too_much_and_who_is_of_no_side_or_of_two_is_refused(
+    by: tuple[Person, ...], body: dict[str, Any], why: str
+) -> None:
+    day = Day()
+    device = given(day)
+    with pytest.raises((BadEntry, NotAllowed), match=why):
+        do(day, ENDED, by, run="test-1", device=device.id, **body)
+
+
+def test_a_device_that_was_never_heard_of_has_no_zero_report() -> None:
+    day = Day()
+    other = Device("beta")
+    day.append("device_enrolled", BOTH, enrolment_body(other.name, other.public_key))
+    with pytest.raises(NotAllowed, match="not armed for this program"):
+        do(day, ZERO, device=other.id, program=PROGRAM, head_n=1, sha256=bytes(32))
+
+
+def test_an_open_run_in_training_keeps_no_device_from_its_zero_report() -> None:
+    day = Day()
+    device = armed(day)
+    day.assign()
+    zero(day, device)
+
+
+def test_a_test_that_the_device_ran_with_another_program_than_assigned_arms_nothing() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", OTHER_PROGRAM, "test")
+    device.open_batch()
+    for n, sheet in enumerate(RIGHT):
+        if n == 2:
+            device.give_back(reasons=("double_feed",))
+        device.scan(sheet)
+    device.close_batch()
+    do(day, ENDED, run="test-1", device=device.id)
+    with pytest.raises(NotAllowed, match="the test was of another program"):
+        do(day, ARMED, BOTH, **certificate(device, program=OTHER_PROGRAM))
+
+
+def test_a_device_that_was_tested_before_is_armed_by_its_last_test_alone() -> None:
+    day = Day()
+    device = fed(day, RIGHT[:-1])
+    do(day, ENDED, run="test-1", device=device.id)
+    device.close_run()
+    day.append("program_added", (CLERK,), program_body(OTHER_PROGRAM))
+    deck = msgspec.structs.replace(DECK, program=OTHER_PROGRAM.hex())
+    words = {"program": OTHER_PROGRAM, "contest": "governor", "deck": deck_text(deck).encode()}
+    do(day, ASSIGNED, run="test-2", device=device.id, **words)
+    device.open_run("test-2", "logic-accuracy", OTHER_PROGRAM, "test")
+    device.open_batch()
+    for n, sheet in enumerate(RIGHT):
+        if n == 2:
+            device.give_back(reasons=("double_feed",))
+        device.scan(sheet)
+    device.close_batch()
+    do(day, ENDED, run="test-2", device=device.id)
+    with pytest.raises(NotAllowed, match="not the last test"):
+        do(day, ARMED, BOTH, **certificate(device))
+    do(day, ARMED, BOTH, **certificate(device, run="test-2", program=OTHER_PROGRAM))
+
+
+def test_the_first_of_several_differences_and_of_several_hindrances_is_told() -> None:
+    day = Day()
+    device = fed(day, (RIGHT[0], WRONG, RIGHT[2], WRONG, *RIGHT[4:]))
+    with pytest.raises(NotAllowed, match="2 of its sheets differ; the first is t-2"):
+        check_passed(compared(day, device))
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="training")
+    with pytest.raises(NotAllowed, match="in another mode"):
+        check_passed(compared(day, device))
+
+
+def test_a_sheet_that_people_laid_into_another_tray_is_held_against_the_deck_as_it_lies() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    device.land(device.judge(Sheet(COUNTED, ("D",))), NOT_ACCEPTED, by="hand")
+    device.close_batch()
+    actual = compared(day, device).actual
+    assert (actual.counted, actual.not_accepted, dict(actual.votes)) == (0, 1, {})
