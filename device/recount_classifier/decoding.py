@@ -15,17 +15,20 @@ MAX_IMAGE_BYTES = 200 * 1024 * 1024
 SMALLEST_SIDE_PX, LARGEST_SIDE_PX = 200, 16000
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_ALPHA_TYPES = (4, 6)
+# What the decoder would print about a damaged file, ImageError says in a sentence.
+cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
 
 class ImageError(ClassifierError):
     """Bytes that are no usable picture of a sheet; the sentence says why."""
 
 
-def decode_image(data: bytes) -> Grey:
+def decode_image(data: bytes, *, as_shown: bool = False) -> Grey:
     """Return the grey picture in an image file's bytes: anything OpenCV reads, 1-bit TIFF included.
 
-    A resolution or orientation tag is not looked at; transparent ground is white paper. Raises ImageError for
-    bytes that are no image, or one too small or too large for a sheet.
+    It is turned as an orientation tag says only `as_shown`, as people see it; a resolution tag is not looked
+    at; transparent ground is white paper. Raises ImageError for bytes that are no image, or one too small or
+    too large for a sheet.
     """
     if len(data) > MAX_IMAGE_BYTES:
         raise ImageError(f"the file is larger than {MAX_IMAGE_BYTES // 1024 // 1024} MB")
@@ -34,7 +37,7 @@ def decode_image(data: bytes) -> Grey:
     if data.startswith(_PNG_SIGNATURE) and not is_whole_png(data):
         raise ImageError("the file is a damaged PNG: copy it again")
     try:
-        picture = _decode(data)
+        picture = _decode(data, as_shown=as_shown)
     except cv2.error as error:
         raise ImageError("the file is not an image, or one that cannot be read") from error
     if picture is None or picture.ndim != 2 or picture.dtype != np.uint8:
@@ -62,7 +65,7 @@ def is_whole_png(data: bytes) -> bool:
     return False
 
 
-def _decode(data: bytes) -> Grey | None:
+def _decode(data: bytes, *, as_shown: bool) -> Grey | None:
     encoded = np.frombuffer(data, np.uint8)
     if data.startswith(_PNG_SIGNATURE) and len(data) > 25 and data[25] in _PNG_ALPHA_TYPES:
         colours = cv2.imdecode(encoded, cv2.IMREAD_UNCHANGED)
@@ -70,5 +73,5 @@ def _decode(data: bytes) -> Grey | None:
             grey = cv2.cvtColor(colours[:, :, :3], cv2.COLOR_BGR2GRAY).astype(np.float32)
             opacity = colours[:, :, 3].astype(np.float32) / 255
             return np.round(grey * opacity + 255 * (1 - opacity)).astype(np.uint8)
-    flags = cv2.IMREAD_GRAYSCALE | cv2.IMREAD_IGNORE_ORIENTATION
+    flags = cv2.IMREAD_GRAYSCALE | (0 if as_shown else cv2.IMREAD_IGNORE_ORIENTATION)
     return cast("Grey | None", cv2.imdecode(encoded, flags))

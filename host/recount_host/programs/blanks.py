@@ -34,7 +34,7 @@ def read_blank(name: str, folder: Path, dpi: float) -> Grey:
     if page is not None:
         raise BlankFileError(f"the blank {path} is no PDF: leave out #page={page}")
     try:
-        return decode_image(data)
+        return decode_image(data, as_shown=True)
     except ImageError as error:
         raise BlankFileError(f"the blank {path}: {error}") from error
 

@@ -22,7 +22,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Build the program, write it in one piece, and say what it is."""
     cv2.setNumThreads(1)
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
     output = Path(args.output)
     if not output.name:
         raise OperatorError(f'"{args.output}" is no name for a file: write -o NAME.program')

@@ -10,7 +10,8 @@ from recount_host.programs.blanks import read_blank
 from recount_host.programs.contests import look_at
 from recount_host.programs.drafting import Side, guess_dpi, style_id
 from recount_host.programs.drawing import encode_png
-from recount_host.programs.photo import PHOTO_DPI, is_photo, straightened
+from recount_host.programs.photo import PHOTO_DPI, shows_ground, straightened
+from recount_host.programs.standing import upright
 
 PDF_DPI = 200.0
 
@@ -19,8 +20,8 @@ def look_at_blanks(names: Sequence[str], given_dpi: float | None, folder: Path) 
     """Return the resolution of the blanks and every page, looked at.
 
     A name is "FRONT" or "FRONT,BACK", each an image or "FILE.pdf#page=1": one ballot style. `folder` is where
-    the spec will lie: the pages' names are told relative to it. What is a photo on a dark ground is set
-    straight first, and kept there as NAME-straight.png. Raises OperatorError.
+    the spec will lie: the pages' names are told relative to it. A page that lies upside down or on a side, or
+    on a dark ground, is set straight first, and kept there as NAME-straight.png. Raises OperatorError.
     """
     if given_dpi is not None and not 100 <= given_dpi <= 1200:
         raise OperatorError(
@@ -52,17 +53,18 @@ def look_at_blanks(names: Sequence[str], given_dpi: float | None, folder: Path) 
 
 
 def _page(file: str, dpi: float | None, folder: Path) -> tuple[Grey, str]:
-    """Return a blank's page and the file that a spec names for it: of a photo, the page made of it."""
-    page = read_blank(file, Path(), dpi or PDF_DPI)
-    if not is_photo(page):
-        return page, file
-    straight = straightened(page, Path(file).name, dpi or PHOTO_DPI)
-    return straight, _kept(straight, file, folder)
+    """Return a blank's page, upright and without ground beside it, and the file that a spec names for it."""
+    read = read_blank(file, Path(), dpi or PDF_DPI)
+    page = upright(read)
+    if shows_ground(page):
+        page = straightened(page, Path(file).name, dpi or PHOTO_DPI)
+    return (page, file) if page is read else (page, _kept(page, file, folder))
 
 
-def _kept(page: Grey, photo: str, folder: Path) -> str:
-    """Keep the page that was made of a photo where the spec will lie, and return its name."""
-    path = folder / f"{Path(photo).stem}-straight.png"
+def _kept(page: Grey, blank: str, folder: Path) -> str:
+    """Keep the page that was made of a blank where the spec will lie, and return its name."""
+    name, _, number = blank.partition("#page=")
+    path = folder / f"{Path(name).stem}{number and f'-{number}'}-straight.png"
     try:
         path.write_bytes(encode_png(page))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A blank ballot photographed on a dark bed, as the device's own camera sees it, set straight to its paper.
+"""A blank ballot on a dark ground, photographed or scanned with the bed round it, set straight to its paper.
 
 The paper's four edges are found and each is followed as a curve, so that perspective and the bend of a lens
 go; what is between them is drawn anew in the resolution of a scan. It serves as a blank only: no vote is ever
@@ -20,9 +20,10 @@ PHOTO_DPI = 200.0
 """Resolution of the page that is made of a photo, where nobody asks for another."""
 
 _DARK_BED = 0.6
-"""The rim of a photo is darker than this share of its middle."""
+"""The rim on a side where ground shows is darker than this share of the middle."""
 _RIM = 0.008
 """Width of the rim, of the picture's."""
+_GROUND_PX = 40
 _FORM_SLACK = 0.03
 _LEAST_DPI = 140.0
 _FROM_CORNERS = 0.04
@@ -38,20 +39,23 @@ class PhotoError(OperatorError):
     """A photo of a blank that cannot be set straight."""
 
 
-def is_photo(page: Grey) -> bool:
-    """Return whether the page lies on a dark ground that shows on all four sides."""
+def shows_ground(page: Grey) -> bool:
+    """Return whether dark ground shows beside the paper, on one side at least."""
     height, width = page.shape
     rim = max(2, round(_RIM * width))
     middle = float(np.median(page[height // 4 : -height // 4, width // 4 : -width // 4]))
     rims = (page[:rim], page[-rim:], page[:, :rim], page[:, -rim:])
-    return all(float(np.median(part)) < _DARK_BED * middle for part in rims)
+    return any(float(np.median(part)) < _DARK_BED * middle for part in rims)
 
 
 def straightened(page: Grey, name: str, dpi: float) -> Grey:
-    """Return the paper of a photo as a page of this resolution, its edges the picture's.
+    """Return the paper on its ground as a page of this resolution, its edges the picture's.
 
-    Raises PhotoError in one sentence that begins with the photo's name.
+    Where no ground shows on a side, the paper ends with the picture. Raises PhotoError in one sentence that
+    begins with the picture's name.
     """
+    edge = _GROUND_PX
+    page = cast("Grey", cv2.copyMakeBorder(page, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=0))
     sides = _sides(page, name)
     to_paper = _to_square(sides)
     curves = [_curve(_moved(side, to_paper), name) for side in sides.edges]
@@ -175,8 +179,8 @@ def _paper(sides: _Sides, name: str) -> tuple[float, float]:
     width_in, height_in = min(PAPERS_IN, key=lambda paper: abs(form * paper[0] / paper[1] - 1))
     if abs(form * width_in / height_in - 1) > _FORM_SLACK:
         raise PhotoError(
-            f"{name}: the paper is {form:.2f} times as high as wide, which is no usual ballot: photograph it "
-            "from straight above, its head up, or scan it"
+            f"{name}: the paper is {form:.2f} times as high as wide, which is no usual ballot: scan it, or "
+            "photograph it from straight above, all of it in the picture"
         )
     if wide / width_in < _LEAST_DPI:
         raise PhotoError(

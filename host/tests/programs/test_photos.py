@@ -18,7 +18,7 @@ from recount_host.decks.drawing import draw_sheet
 from recount_host.decks.making import plan_deck
 from recount_host.programs.building import build_program
 from recount_host.programs.looking import look_at_blanks
-from recount_host.programs.photo import PHOTO_DPI, PhotoError, is_photo, straightened
+from recount_host.programs.photo import PHOTO_DPI, PhotoError, shows_ground, straightened
 
 PLACE_PX = 2.5
 """On the photo's own paper; a scan's targets are found to 2."""
@@ -37,7 +37,7 @@ def photo(seed: int, page: Grey) -> Grey:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_targets_are_found_in_their_places_on_the_paper_of_a_photo(seed: int) -> None:
     seen = photo(seed, blank())
-    assert is_photo(seen)
+    assert shows_ground(seen)
     page = straightened(seen, "photo.png", PHOTO_DPI)
     assert page.shape == blank().shape
     layout = compose(read_ballots(FAIRVIEW).designs["101"], "front").layout.at(200)
@@ -66,15 +66,15 @@ def test_a_program_of_a_photo_reads_the_deck_of_the_scanned_blank(tmp_path: Path
     deck, plans = plan_deck(source)
     for n in (0, 6, 13):
         sheet = deck.sheets[n]
-        picture = draw_sheet(plans[n], sheet.code, source.blanks["101"], None)
+        picture = draw_sheet(plans[n], sheet.code, source.blanks["101"], source.foreign)
         reading = read_sheet([picture], program, expects_test=True)
         assert (reading.fate, reading.choices) == (sheet.fate, sheet.choices), sheet.what
 
 
 def test_scans_are_no_photos() -> None:
-    assert not is_photo(blank())
+    assert not shows_ground(blank())
     rng = np.random.default_rng(1)
-    assert not is_photo(np.asarray(scan(blank(), page_scanner(rng), rng).image, np.uint8))
+    assert not shows_ground(np.asarray(scan(blank(), page_scanner(rng), rng).image, np.uint8))
 
 
 def cut_off(seen: Grey) -> Grey:
