@@ -142,6 +142,12 @@ def test_who_is_no_official_lays_no_ballot_apart() -> None:
             segregate(day, by=(person,))
 
 
+def test_an_official_lays_a_ballot_apart_whoever_stands_beside() -> None:
+    day = a_reconciled_day()
+    segregate(day, by=(CLERK, ANN))
+    assert day.state().segregated[0].by == (CLERK, ANN)
+
+
 # Statements
 
 

@@ -14,7 +14,7 @@ from recount_host.law.confirmation import counted_as_told, same_outcome
 from recount_host.law.docket import docket_view
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.states import State
-from recount_host.rehearsal import ANN, Day, Sheet, a_reconciled_day
+from recount_host.rehearsal import ANN, BOTH, Day, Sheet, a_reconciled_day
 from recount_protocol.fates import COUNTED
 
 FINDING = "order of 4 January, no. 2"
@@ -180,6 +180,8 @@ def test_d2_where_two_are_elected_a_scanner_counted_two_votes_of_a_ballot_each_f
     day.reconcile()
     day.show_figures()
     day.lock(p=0)
+    with pytest.raises(NotAllowed, match=r"for whom it is counted \(--counted-as\), 2 of"):
+        day.segregate(pile="counted", counted_as=found.partition("+")[0])
     day.segregate(pile="counted", counted_as="D+R")
     day.conclude()
     day.open_docket()
@@ -230,6 +232,18 @@ def test_who_segregated_a_ballot_is_not_the_clerk_who_confirms_it() -> None:
     day = falsely_entered()
     with pytest.raises(NotAllowed, match="another clerk or deputy clerk confirms it"):
         day.act("ballot_ruled", (Person(ANN.name, "clerk", ""),), **ruled("R"))
+
+
+def test_neither_of_two_who_segregated_a_ballot_is_the_clerk_who_confirms_it() -> None:
+    day = counted()
+    body = {"tag": "T-1", "envelope": "E-1", "pile": "counted", "counted_as": "D", "question": "a slash"}
+    day.act("ballot_segregated", BOTH, **body, device="", batch=0, sheet=0)
+    day.conclude()
+    day.open_docket()
+    day.hear()
+    for person in BOTH:
+        with pytest.raises(NotAllowed, match="another clerk or deputy clerk confirms it"):
+            day.act("ballot_ruled", (Person(person.name, "clerk", ""),), **ruled("D"))
 
 
 def test_f_the_docket_form_says_entered_by_whom_and_confirmed_by_whom() -> None:
