@@ -7,11 +7,11 @@ import pytest
 from host.tests.law.test_f_court import counted, in_court
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
 from recount_host.law.court_words import ACCEPTED, OTHER_MATTER
-from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.rulings import Heard, ResultRuling, Ruling
 from recount_host.law.states import State
 from recount_host.law.steps_of_court import changes_by_court
-from recount_host.rehearsal import CLERK_OF_COURT, Day
+from recount_host.rehearsal import ANN, CLERK_OF_COURT, Day
 
 CLERK_ONLY = (CLERK_OF_COURT,)
 
@@ -154,3 +154,22 @@ def test_f_the_court_certifies_a_precinct_whose_ballots_are_all_ruled_on() -> No
     assert day.state().state is State.IN_COURT
     with pytest.raises(NotAllowed, match="no ballot of precinct 101 with the tag T-9"):
         day.rule("D", "T-9")
+
+
+def test_an_act_of_the_court_that_another_than_the_clerk_entered_is_found_in_the_ledger() -> None:
+    day = counted()
+    day.conclude()
+    acts: list[tuple[str, dict[str, Any]]] = [("court_opened", {"ballots": []})]
+    day.open_docket()
+    draft = day.certify()
+    acts.append(("certified", dict(day.acts[-1].body)))
+    acts.append(("amendment_ordered", {"version": draft.version + 1, "order": "o", "reason": "r"}))
+    for kind, body in acts:
+        before = Day()
+        before.acts = [act for act in day.acts if act.kind not in {kind for kind, _ in acts}]
+        before.devices = day.devices
+        for earlier in acts[: [known for known, _ in acts].index(kind)]:
+            before.append(earlier[0], CLERK_ONLY, earlier[1])
+        before.append(kind, (ANN,), body)
+        with pytest.raises(LedgerContradiction, match="the clerk of the court enters this"):
+            before.state()
