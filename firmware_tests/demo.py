@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 from firmware_tests.day import (
     ANN,
     BOB,
+    CLERK_OF_COURT,
     COORDINATOR,
     Day,
     DayError,
@@ -55,6 +56,9 @@ SIDES = ("D", "R")
 """The parties to the recount: options of the contest, and the sides of the people who act."""
 MACHINE = {"seed": 52, "bounce_us": 1500, "dust_per_minute": 6.0, "pick_spread_mm": 25.0}
 """Sensors that bounce and see dust, and a pick roller that slips: a used machine."""
+BOTH = ("--by", ANN, "--by", BOB)
+BOX = "box-1"
+SEALED_BOX = ("--holds", "scanned", "--seal", "4711")
 PATIENCE_S = 420.0
 """For the scanning of all sheets: some 40 seconds on a quiet machine."""
 
@@ -116,7 +120,7 @@ def _demo(folder: Path, deck_folder: Path, work: Path, *, once: bool, training: 
         found = [] if training else logic_and_accuracy(day, deck, work, papers)
         if not found:
             mode = "training" if training else "live"
-            found = recount(day, deck, pictures, work / f"statement-{deck.precinct}.pdf", mode)
+            found = recount(day, deck, pictures, papers, mode)
         found += verify_evidence(day, work / f"bundle-{deck.precinct}.tar")
         for difference in found:
             say("DIFFERENCE", difference)
@@ -198,11 +202,14 @@ def make_test_deck(program: Path, deck: Deck, work: Path) -> Path:
     return made
 
 
-def recount(day: Day, deck: Deck, pictures: Path, statement: Path, mode: str) -> list[str]:
+def recount(day: Day, deck: Deck, pictures: Path, papers: Path, mode: str) -> list[str]:
     """Let people and devices recount the precinct; return every difference from the deck's truth."""
     precinct = deck.precinct
     load(day, deck, pictures)
     stack = sum(len(table.control.positions()["hopper"]) for table in day.tables.values())
+    day.does("custody", "receive", precinct, BOX, *SEALED_BOX, "--from", CLERK_OF_COURT, *BOTH)
+    day.does("custody", "open", precinct, BOX, *BOTH)
+    say("people", f"both sides took {BOX} from the clerk, its seal whole, and opened it")
     day.count(precinct, "H", stack)
     say("people", f"{ANN} and {BOB} counted the stack, each alone: H is locked")
     day.assign(precinct, *DEVICES, mode=mode)
@@ -225,7 +232,7 @@ def recount(day: Day, deck: Deck, pictures: Path, statement: Path, mode: str) ->
     found += wrong_returns(deck, returns(day, precinct))
     if not all(told["identities"].values()):
         return found  # the law sends the whole precinct to hand count: no statement of the scanners' figures
-    return found + print_statement(day, deck, list(piles.values()), statement)
+    return found + print_statement(day, deck, list(piles.values()), papers)
 
 
 def load(day: Day, deck: Deck, pictures: Path) -> None:
@@ -298,10 +305,12 @@ def _in_words(numbers: Mapping[str, int]) -> str:
 
 
 def print_statement(
-    day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequence[str]]], path: Path
+    day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequence[str]]], papers: Path
 ) -> list[str]:
-    """Let both officials decide what was put aside, print the statement, sign; return its differences."""
-    precinct = deck.precinct
+    """Let both officials decide what was put aside, print the papers, sign; return the differences."""
+    precinct, path = deck.precinct, papers / f"{deck.precinct}-statement.pdf"
+    day.does("notices", precinct, "--tags", str(papers / f"{precinct}-tags.pdf"))
+    question_a_ballot(day, deck, piles)
     find = people_find(deck, piles)
     day.count(precinct, "p", 0)
     day.count(precinct, "o", find.without_contest)
@@ -318,9 +327,25 @@ def print_statement(
     say("statement", str(path))
     concluded = day.does("conclude", precinct, "--by", ANN, "--by", BOB)
     say("people", f"both officials signed: the precinct is {concluded['state']}")
-    day.does("forms", precinct, str(path.parent / f"forms-{precinct}"), "--by", ANN)
-    say("forms", f"{path.parent / f'forms-{precinct}'}: all forms and certificates beside the statement")
+    resealed = ("--holds", "counted", "--seal", "4712", "--to", CLERK_OF_COURT)
+    day.does("custody", "reseal", precinct, BOX, *resealed, *BOTH)
+    day.does("forms", precinct, str(papers), "--by", ANN)
+    say("forms", f"{papers}: statement, tags, all forms and certificates")
     return wrong_statement(deck, printed)
+
+
+def question_a_ballot(day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequence[str]]]) -> None:
+    """Let one official question a counted ballot: its vote stays in the totals until a court rules."""
+    truths = {sheet.id: sheet.truth for sheet in deck.sheets}
+    counted = next((truths[sheet] for pile in piles for sheet in pile["counted"]), None)
+    if counted is None:
+        return
+    tag, question = ("challenge", "segregate", deck.precinct, "T-1"), "a mark beside the contest"
+    where = ("--envelope", "E-1", "--pile", "counted", "--counted-as", "+".join(counted.choices))
+    day.does(*tag, *where, "--question", question, "--by", BOB)
+    stated = ("challenge", "state", deck.precinct, "T-1", "--ground", "ballot")
+    day.does(*stated, "--text", "The mark may tell who the voter is.", "--by", BOB)
+    say("people", f"{BOB} questions a counted ballot: it lies in an envelope, for the court")
 
 
 def verify_evidence(day: Day, bundle: Path) -> list[str]:
