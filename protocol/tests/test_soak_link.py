@@ -1,5 +1,7 @@
 """A short run of `make soak-link`: every record arrives once, in order, in bounded memory."""
 
+from random import Random
+
 import pytest
 
 from protocol.tests.soak_link import (
@@ -11,6 +13,7 @@ from protocol.tests.soak_link import (
     main,
     over_a_pty,
     payload_of,
+    struck,
 )
 
 
@@ -25,7 +28,19 @@ def test_records_arrive_once_and_in_order_over_a_wire_that_does_everything() -> 
 
 @pytest.mark.parametrize(("records", "rate"), [(1_500, 1e-4), (100, 1e-3)])
 def test_micropython_delivers_over_a_pty_that_drops_and_flips(records: int, rate: float) -> None:
-    assert over_a_pty(records, rate, seed=1).records == records
+    figures = over_a_pty(records, rate, seed=1)
+    assert figures.records == records
+    assert figures.damaged > 10
+
+
+@pytest.mark.parametrize("piece_bytes", [20, 4000])
+def test_the_wire_drops_and_flips_as_many_bytes_as_it_says(piece_bytes: int) -> None:
+    random = Random(3)
+    pieces = [struck(bytes(piece_bytes), 1e-3, random) for _ in range(400_000 // piece_bytes)]
+    dropped = 400_000 - sum(map(len, pieces))
+    flipped = sum(len(piece) - piece.count(0) for piece in pieces)
+    assert 320 < dropped < 480
+    assert 320 < flipped < 480
 
 
 @pytest.mark.parametrize(
