@@ -34,6 +34,8 @@ CALCULATED: Mapping[type[ast.operator], str] = {
     ast.BitAnd: "|",
 }
 
+_TYPES = ("Annotated", "Literal", "tuple", "Mapping", "Callable")
+
 NAMED: Mapping[str, str] = {"any": "all", "all": "any", "min": "max", "max": "min"}
 
 
@@ -189,6 +191,10 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
             return
         if isinstance(node, ast.JoinedStr):
             return  # a sentence for people
+        if isinstance(node, ast.Assign) and any(ast.unparse(target) == "__all__" for target in node.targets):
+            return  # what other modules may ask for by name is looked at by the type checker
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in _TYPES:
+            return  # so are types; the bounds of what may be typed are among them
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Field":
             return  # how long a text or how high a number may be typed is no rule of the law
         for child in ast.iter_child_nodes(node):

@@ -44,8 +44,9 @@ def test_a_mutant_is_a_small_wrong_change(line: str, wrong: set[str]) -> None:
     assert changed(line) == wrong
 
 
-def test_sentences_annotations_and_bounds_of_fields_are_left_alone() -> None:
+def test_sentences_types_exports_and_bounds_of_fields_are_left_alone() -> None:
     source = 'KIND = Field(int, 1, 99)\n\ndef f(a: "int | None") -> str:\n    return f"{a + 1} sheets"\n'
+    source += '__all__ = ["f", "KIND"]\nWord = Annotated[str, Meta(max_length=64)]\nPair = tuple[int, str]\n'
     assert mutants("m", source) == []
 
 
