@@ -34,7 +34,7 @@ CALCULATED: Mapping[type[ast.operator], str] = {
     ast.BitAnd: "|",
 }
 
-_TYPES = ("Annotated", "Literal", "tuple", "Mapping", "Callable")
+_TYPES = ("Annotated", "Literal", "Callable", "Mapping", "dict", "frozenset", "list", "set", "tuple")
 
 NAMED: Mapping[str, str] = {"any": "all", "all": "any", "min": "max", "max": "min"}
 
