@@ -429,7 +429,9 @@ def lay_deck(table: Table, deck: Path) -> None:
             {
                 "id": ids[sheet["code"]],
                 "front": str((deck / sheet["front"]).absolute()),
+                **({"back": str((deck / sheet["back"]).absolute())} if "back" in sheet else {}),
                 "turned": sheet.get("turned", False),
+                "wrong_side": sheet.get("face_down", False),
                 "length_mm": sheet["length_mm"],
             }
             for sheet in sheets

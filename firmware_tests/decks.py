@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from firmware_tests.day import FOLD_S, Day, DayError
+from firmware_tests.day import FOLD_S, Day, DayError, wait_until
 from firmware_tests.races import (
     OWN,
     VENDORS,
@@ -105,39 +105,44 @@ def programmed(making: Iterable[Future[Made]]) -> Iterator[Made]:
             print(refusal, flush=True)
 
 
-def run_all(day: Day, made: Iterator[Made]) -> list[str]:
+def run_all(day: Day, made: Iterable[Made]) -> list[str]:
     """Run these decks on the day's devices, as they come; return the names of those that did not pass."""
-    at_work: dict[str, tuple[Made, float]] = {}
+    at_work: dict[str, AtWork] = {}
     failed: list[str] = []
-    is_over = False
-    while at_work or not is_over:
-        for name in day.tables:
-            if name in at_work:
-                one, begun = at_work[name]
-                told = passed_or_not(day, name, one, begun)
-                if told is None:
-                    continue
-                failed += [] if told else [one.name]
-                del at_work[name]
-            following = None if is_over else next(made, None)
-            is_over = following is None
-            if following is not None:
-                day.begin_test(name, following.deck, following.program)
-                at_work[name] = (following, time.monotonic())
-        time.sleep(FOLD_S)
+    for one in made:
+        if len(at_work) == len(day.tables):
+            failed += end_first(day, at_work)
+        name = next(name for name in day.tables if name not in at_work)
+        day.begin_test(name, one.deck, one.program)
+        at_work[name] = AtWork(one, time.monotonic())
+    while at_work:
+        failed += end_first(day, at_work)
     return failed
 
 
-def passed_or_not(day: Day, name: str, made: Made, begun: float) -> bool | None:
-    """Return whether a device's deck passed, its test ended; None while it is not through."""
-    told, seconds = day.compared_so_far(name), time.monotonic() - begun
-    if told is None:
-        if seconds > PATIENCE_S:
-            raise DayError(f"{made.name}: not through after {PATIENCE_S:.0f} s: {day.tables[name].panel()}")
-        return None
-    tell(made, told, seconds)
+class AtWork(NamedTuple):
+    """A deck in a device, and since when."""
+
+    made: Made
+    begun_s: float
+
+
+def end_first(day: Day, at_work: dict[str, AtWork]) -> list[str]:
+    """Wait for the first device that is through, and end its test; return its deck's name if it failed."""
+
+    def first() -> tuple[str, Mapping[str, Any]] | None:
+        compared = ((name, day.compared_so_far(name)) for name in at_work)
+        return next(((name, told) for name, told in compared if told is not None), None)
+
+    try:
+        name, told = wait_until("a device is through with its deck", first, PATIENCE_S, FOLD_S)
+    except DayError as error:
+        shown = {deck.made.name: day.tables[name].panel() for name, deck in at_work.items()}
+        raise DayError(f"{error}: {shown}") from error
+    made, begun_s = at_work.pop(name)
+    tell(made, told, time.monotonic() - begun_s)
     day.end_test(name)
-    return bool(told["passed"])
+    return [] if told["passed"] else [made.name]
 
 
 def tell(made: Made, told: Mapping[str, Any], seconds: float) -> None:

@@ -26,7 +26,14 @@ FAIRVIEW = REPOSITORY / "images" / "ballots" / "fairview"
 SHEETS = ("001", "002", "034", "038", "071", "110")
 """A vote for each side, one of them upside down, an undervote, a jam, an overvote, a torn sheet."""
 
-TEST_SHEETS = (0, 1, 3, 6, 10, 25)
+TEST_SHEETS = (
+    "D: the middle",
+    "R: the middle",
+    "I: the middle",
+    "blank",
+    "write-in W: target",
+    "marked, but",
+)
 """Of the logic-and-accuracy deck: an option each, a blank one, a write-in, one without TEST."""
 
 pytestmark = pytest.mark.timeout(200)
@@ -49,11 +56,15 @@ def write_short_test_deck(work: Path) -> None:
     deck, plans = plan_deck(source)
     made = work / f"logic-accuracy-{deck.program[:8]}"
     (made / "pictures").mkdir(parents=True)
-    for n in TEST_SHEETS:
+    chosen = [
+        next(n for n, sheet in enumerate(deck.sheets) if sheet.what.startswith(words))
+        for words in TEST_SHEETS
+    ]
+    for n in chosen:
         sheet = deck.sheets[n]
-        picture = draw_sheet(plans[n], sheet.code, source.blanks[sheet.style], None)
+        picture = draw_sheet(plans[n], sheet.code, source.blanks[sheet.style], source.foreign)
         cv2.imwrite(str(made / sheet.front), picture)
-    short = msgspec.structs.replace(deck, sheets=tuple(deck.sheets[n] for n in TEST_SHEETS))
+    short = msgspec.structs.replace(deck, sheets=tuple(deck.sheets[n] for n in chosen))
     (made / DECK_FILE).write_text(deck_text(short), encoding="utf-8")
 
 

@@ -56,6 +56,11 @@ def _partial(a: float, b: float, pen: float, rng: np.random.Generator) -> Stroke
     return [_zigzag(start, start + part, b * 0.85, a, pen, rng)]
 
 
+def _half(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
+    """Fill one half, from an end to a little beyond the middle, as the guide of a deck asks for."""
+    return [_zigzag(-0.9 * a + pen / 2, 0.15 * a, b * 0.85, a, pen, rng)]
+
+
 MIDDLE_PART = 0.6
 """Of a target's width: what a mark of the kind `middle` fills, in the middle of it."""
 
@@ -121,10 +126,23 @@ def _dot(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     return [middle + rng.normal(0, 0.15 * pen, (3, 2))]
 
 
+def _neat_dot(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
+    """Touch down in the middle of the target, as the guide of a deck asks for."""
+    del a
+    return [rng.normal(0, 0.05 * b, 2) + rng.normal(0, 0.1 * pen, (3, 2))]
+
+
 def _tick(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     """Hesitate: touch down inside the target and take the pen away with a short slip."""
     start = rng.uniform((-0.6 * a, -0.5 * b), (0.6 * a, 0.5 * b))
     return [np.stack([start, start + rng.normal(0, 0.5 * pen + 0.15 * b, 2)])]
+
+
+def _short_axis(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
+    """Draw one stroke across the short axis that stays inside: more than a dot, less than a mark."""
+    reach = max(0.0, 0.8 * min(a, b) - pen / 2)
+    stroke = _path((0, -reach), (0, reach)) if a >= b else _path((-reach, 0), (reach, 0))
+    return [_shaken(stroke, 0.05 * pen, rng)]
 
 
 def _resting(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
@@ -143,6 +161,7 @@ MARKS: dict[str, Shape] = {
     "full": _full,
     "scribble": _scribble,
     "partial": _partial,
+    "half": _half,
     "middle": _middle,
     "x": _x,
     "neat_x": _neat_x,
@@ -152,7 +171,9 @@ MARKS: dict[str, Shape] = {
     "long_axis": _long_axis,
     "circle": _circle,
     "dot": _dot,
+    "neat_dot": _neat_dot,
     "tick": _tick,
+    "short_axis": _short_axis,
     "resting": _resting,
     "outside": _outside,
 }

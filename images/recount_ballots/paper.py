@@ -88,6 +88,19 @@ def coffee(
     region[:] = np.clip(region - np.maximum(ring, 0) * depth, 0, 255).astype(np.uint8)
 
 
+def smudge(
+    page: Grey, x: float, y: float, radius_px: float, rng: np.random.Generator, depth: float = 55.0
+) -> None:
+    """Rub graphite over the paper: a broad pale shade that thins out along the finger's way."""
+    long, across = 2.2 * radius_px, radius_px
+    top, left = max(int(y - 2 * across), 0), max(int(x - 2 * long), 0)
+    region = page[top : int(y + 2 * across), left : int(x + 2 * long)]
+    yy, xx = np.mgrid[top : top + region.shape[0], left : left + region.shape[1]].astype(np.float32)
+    shade = np.exp(-(((xx - x) / long) ** 2) - ((yy - y) / across) ** 2)
+    grain = cv2.GaussianBlur(rng.normal(1, 0.8, region.shape).astype(np.float32), (0, 0), 1.2)
+    region[:] = np.clip(region - shade * np.clip(grain, 0, 2) * depth, 0, 255).astype(np.uint8)
+
+
 def show_through(page: Grey, back: Grey, strength: float = 0.12) -> None:
     """Let the other side's ink shine through, mirrored and blurred; `strength` 0 to 1."""
     other = cv2.GaussianBlur(cv2.flip(back, 1), (0, 0), 1.5)

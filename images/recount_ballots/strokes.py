@@ -41,6 +41,7 @@ TOOLS = {
         Tool("marker", (24, 10), (1.5, 0.2)),
         Tool("pencil", (95, 12), (0.7, 0.1), 0.25),
         Tool("light_pencil", (168, 10), (0.6, 0.1), 0.4),
+        Tool("faint_pencil", (185, 4), (0.6, 0.1), 0.3),
     )
 }
 

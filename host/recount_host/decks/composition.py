@@ -1,15 +1,18 @@
 """What a logic-and-accuracy deck is composed of: for each style, sheets whose right reading follows by rule.
 
-Every option alone with a distinct count; every number of marks from none to one too many; write-ins in each
-way; the kinds of marks and pens that voters use; folds, stains and stray ink; both orientations; sheets that
-must not be accepted; two sheets together. The expected fate of each is stated here and nowhere read. Derived
-from § 24.2-802.2 D 2 and VVSG 2.0 1.1.2 and 1.1.6; it is no official list.
+Every option alone with a distinct count, at each of its targets; every number of marks from none to one too
+many; write-ins in each way; the kinds of marks and pens that voters use, down to those that are for people;
+folds, stains, smudges and stray ink; four orientations; sheets that must not be accepted, one of a wrong size
+among them; two sheets together. The expected fate of each is stated here and nowhere read. Derived from
+§ 24.2-802.2 D 2 and VVSG 2.0 1.1.2 and 1.1.6; it is no official list.
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import combinations, count
+from math import comb
+from typing import NamedTuple
 
 from recount_classifier.program import Program, Style
 from recount_host.law.deck import MARGINAL, WRONG_STYLE
@@ -22,16 +25,32 @@ KINDS = ("middle", "neat_x", "full")
 it. Marks stay inside their targets: whether a larger one touches a neighbour would be chance."""
 KIND_WORDS = {
     "full": "filled",
-    "partial": "half filled",
+    "half": "half filled, from one end to the middle",
     "middle": "the middle filled, both ends left empty",
     "neat_x": "X that stays inside the target",
     "neat_check": "check mark that stays inside the target",
     "long_axis": "one line of 1 mm along the target",
-    "dot": "a small dot in the target",
+    "neat_dot": "a small dot in the middle of the target",
+    "short_axis": "one thin stroke across the short way of the target, inside it",
     "outside": "X beside the target",
 }
 WRITTEN = "JANE ROE"
+MOST_OVERVOTES = 10
+"""Up to so many ways to mark one option too many, each has its sheet; of more, each option with the next."""
+CUT_MM = 150.0
+"""Length of the sheet of a wrong size: shorter than any ballot and than the least that a feeder takes."""
 _TRIES = 50
+
+
+class Spot(NamedTuple):
+    """One target of an option: the first, or a further one where its name is printed more than once."""
+
+    option: str
+    target: int = 0
+
+
+Marks = Mapping[Spot, str]
+"""The kind of mark on each target that bears one."""
 
 
 @dataclass(frozen=True)
@@ -41,64 +60,80 @@ class Plan:
     style: str
     what: str
     fate: str
-    marks: dict[str, str] = field(default_factory=dict[str, str])
+    marks: Marks = field(default_factory=dict[Spot, str])
     choices: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     tool: str = "black_pen"
     writing: str = ""
+    area: int = 0
+    """The write-in area of the style that bears the writing."""
     damage: str = ""
-    """fold, stain, bleed_through or torn; empty for none."""
+    """A key of drawing's table, such as fold or torn; empty for none."""
     turned: bool = False
+    face_down: bool = False
     test_mark: bool = True
     foreign: bool = False
     """Whether it is a sheet of another ballot style, which the program does not know."""
+    cut_mm: float = 0.0
+    """Length that it is cut to; 0 for a whole sheet."""
     comes_back: str = ""
 
 
-def compose(program: Program, *, has_foreign: bool) -> list[Plan]:
-    """Return the sheets of the deck in the order of feeding; `has_foreign`: with one of another style."""
+def compose(program: Program, two_sided: Iterable[str] = ()) -> list[Plan]:
+    """Return the sheets of the deck in the order of feeding.
+
+    `two_sided`: styles whose other side the program knows when a sheet lies face down.
+    """
     plans: list[Plan] = []
+    known = frozenset(two_sided)
     for style in program.styles:
-        plans += _of_style(program, style)
-    if has_foreign:
-        marks = {option.key: "full" for option in program.printed_options[: program.vote_for]}
-        words = "a ballot of another style"
-        other = (WRONG_STYLE,)
-        plans.append(Plan(program.styles[0].id, words, NOT_ACCEPTED, marks, reasons=other, foreign=True))
-    return plans
+        plans += _of_style(program, style, has_back=style.id in known)
+    other = "a ballot of another style"
+    return [
+        *plans,
+        Plan(program.styles[0].id, other, NOT_ACCEPTED, reasons=(WRONG_STYLE,), foreign=True),
+    ]
 
 
-def _of_style(program: Program, style: Style) -> Iterator[Plan]:
+def filled(options: Iterable[str], kind: str = "full") -> dict[Spot, str]:
+    """Return the marks that make these options' first targets marked, all of one kind."""
+    return {Spot(option): kind for option in options}
+
+
+def _of_style(program: Program, style: Style, *, has_back: bool) -> Iterator[Plan]:
     printed = [option.key for option in program.printed_options]
     write_ins = [option.key for option in program.options if option.write_in]
     votes = program.vote_for
-    # The last ones have the most sheets already: with more of theirs no two counts become equal.
-    plain = tuple(printed[-votes:])
-    beside = printed[0] if len(printed) > votes else ""
-    others = [*_kinds(style.id, plain, beside), *_papers(style.id, plain)]
-    extra = sum(plan.fate == COUNTED for plan in others)
+    turns = _turns(printed, votes)
+    others = [
+        *_printed_twice(style, printed, votes),
+        *_kinds(style.id, turns, printed),
+        *_papers(style.id, turns),
+        *(_face_down(style.id, turns) if has_back else ()),
+    ]
+    extra = [sum(key in plan.choices for plan in others) for key in printed]
     yield from _every_option(style.id, printed, votes, extra)
     yield from _numbers_of_marks(style.id, printed, votes)
     if write_ins:
-        yield from _write_ins(style, plain, write_ins[0], votes)
+        yield from _write_ins(style, printed, write_ins, votes)
     yield from others
     yield Plan(
         style.id, "marked, but without TEST: a ballot of the recount", NOT_ACCEPTED,
-        dict.fromkeys(plain, "full"), reasons=("live_ballot",), test_mark=False,
+        filled(next(turns)), reasons=("live_ballot",), test_mark=False,
     )  # fmt: skip
 
 
-def weights(options: int, votes: int, extra: int) -> list[int]:
+def weights(options: int, votes: int, extra: Sequence[int]) -> list[int]:
     """Return how many sheets begin at each option, so that no two options have one count in the whole deck.
 
-    A sheet that begins at option i marks i and those behind it, `votes` in all, round the end; `extra` more
-    sheets mark the last `votes`. Where every sheet marks every option, one is enough. Few sheets are looked
-    for, by trial: the same for the same numbers.
+    A sheet that begins at option i marks i and those behind it, `votes` in all, round the end; `extra` are
+    the counted sheets that each option has besides. Where every sheet marks every option, one is enough. Few
+    sheets are looked for, by trial: the same for the same numbers.
     """
     if options == votes:
         return [1] * options
     if votes == 1:
-        return [1 + option for option in range(options)]
+        return _one_each(extra)
     chance = random.Random(options * 1000 + votes)  # noqa: S311  no secret: a deck that is made the same again
     for step in count():
         most = 2 + round(1.4**step)
@@ -109,27 +144,48 @@ def weights(options: int, votes: int, extra: int) -> list[int]:
     raise AssertionError("unreachable")
 
 
-def _totals(sheets: Sequence[int], votes: int, extra: int) -> list[int]:
+def _one_each(extra: Sequence[int]) -> list[int]:
+    """Return the fewest sheets for options that are marked alone, one after the other."""
+    sheets: list[int] = []
+    taken: set[int] = set()
+    for besides in extra:
+        sheets.append(next(own for own in count(1) if own + besides not in taken))
+        taken.add(sheets[-1] + besides)
+    return sheets
+
+
+def _totals(sheets: Sequence[int], votes: int, extra: Sequence[int]) -> list[int]:
     """Return each option's count."""
     options = len(sheets)
     return [
-        sum(sheets[(option - back) % options] for back in range(votes))
-        + (extra if option >= options - votes else 0)
+        sum(sheets[(option - back) % options] for back in range(votes)) + extra[option]
         for option in range(options)
     ]
 
 
-def _every_option(style: str, printed: Sequence[str], votes: int, extra: int) -> Iterator[Plan]:
+def _every_option(style: str, printed: Sequence[str], votes: int, extra: Sequence[int]) -> Iterator[Plan]:
     number = count()
     for start, sheets in enumerate(weights(len(printed), votes, extra)):
-        keys = tuple(sorted((printed[(start + n) % len(printed)] for n in range(votes)), key=printed.index))
+        keys = _from(printed, start, votes)
         for turn in range(sheets):
             n = next(number)
             kind = KINDS[turn % len(KINDS)]
             yield Plan(
-                style, f"{' + '.join(keys)}: {KIND_WORDS[kind]}", COUNTED, dict.fromkeys(keys, kind), keys,
+                style, f"{' + '.join(keys)}: {KIND_WORDS[kind]}", COUNTED, filled(keys, kind), keys,
                 tool=_pen(kind, n), turned=n % 3 == 2,
             )  # fmt: skip
+
+
+def _from(printed: Sequence[str], start: int, number: int) -> tuple[str, ...]:
+    """Return so many options beginning at one, round the end, in the ballot's order."""
+    chosen = {printed[(start + n) % len(printed)] for n in range(number)}
+    return tuple(key for key in printed if key in chosen)
+
+
+def _turns(printed: Sequence[str], votes: int) -> Iterator[tuple[str, ...]]:
+    """Yield what is marked on one sheet after the other: every option in its turn, `votes` at once."""
+    for turn in count():
+        yield _from(printed, turn * votes, votes)
 
 
 def _pen(kind: str, number: int) -> str:
@@ -138,94 +194,142 @@ def _pen(kind: str, number: int) -> str:
     return "black_pen" if kind == "neat_x" and pen == "red_pen" else pen
 
 
+def _printed_twice(style: Style, printed: Sequence[str], votes: int) -> Iterator[Plan]:
+    """Yield, for each option with more targets than one, a sheet for each further one, and one with all."""
+    for start, key in enumerate(printed):
+        targets = sum(target.option == key for target in style.targets)
+        keys = _from(printed, start, votes)
+        others = filled(other for other in keys if other != key)
+        for target in range(1, targets):
+            yield Plan(
+                style.id, f"{' + '.join(keys)}: {key} where it is printed again", COUNTED,
+                {**others, Spot(key, target): "full"}, keys,
+            )  # fmt: skip
+        if targets > 1:
+            every = {Spot(key, target): "full" for target in range(targets)}
+            yield Plan(
+                style.id, f"{' + '.join(keys)}: {key} filled wherever it is printed", SET_ASIDE,
+                {**others, **every}, reasons=(MARGINAL,),
+            )  # fmt: skip
+
+
 def _numbers_of_marks(style: str, printed: Sequence[str], votes: int) -> Iterator[Plan]:
     yield Plan(style, "blank", SET_ASIDE, reasons=("undervote",))
     for number in range(1, votes):
         keys = printed[:number]
         yield Plan(
-            style, f"{number} of {votes}: {' + '.join(keys)}", SET_ASIDE, dict.fromkeys(keys, "full"),
-            reasons=("undervote",),
-        )  # fmt: skip
-    if len(printed) > votes:
-        for keys in dict.fromkeys([tuple(printed[: votes + 1]), tuple(printed[-votes - 1 :])]):
-            yield Plan(
-                style, f"one too many: {' + '.join(keys)}", SET_ASIDE, dict.fromkeys(keys, "full"),
-                reasons=("overvote",),
-            )  # fmt: skip
+            style, f"{number} of {votes}: {' + '.join(keys)}", SET_ASIDE, filled(keys), reasons=("undervote",)
+        )
+    for keys in _one_too_many(printed, votes):
+        yield Plan(style, f"one too many: {' + '.join(keys)}", SET_ASIDE, filled(keys), reasons=("overvote",))
 
 
-def _write_ins(style: Style, plain: Sequence[str], write_in: str, votes: int) -> Iterator[Plan]:
-    others = dict.fromkeys(plain[: votes - 1], "full")
-    has_area = bool(style.write_in_areas)
-    if has_area:
+def _one_too_many(printed: Sequence[str], votes: int) -> Iterable[tuple[str, ...]]:
+    """Return what is overvoted: any options together, so any two parties, where a deck can hold them all."""
+    if comb(len(printed), votes + 1) <= MOST_OVERVOTES:
+        return combinations(printed, votes + 1)
+    return (_from(printed, start, votes + 1) for start in range(len(printed)))
+
+
+def _write_ins(style: Style, printed: Sequence[str], write_ins: Sequence[str], votes: int) -> Iterator[Plan]:
+    plain = tuple(printed[-votes:])
+    others = filled(plain[: votes - 1])
+    for area, box in enumerate(style.write_in_areas):
+        write_in = _nearest(style, write_ins, box)
         yield Plan(
-            style.id, "write-in: target filled and a name written", SET_ASIDE, {**others, write_in: "full"},
-            reasons=(MARGINAL, "write_in"), writing=WRITTEN,
+            style.id, f"write-in {write_in}: target filled and a name written", SET_ASIDE,
+            {**others, Spot(write_in): "full"}, reasons=(MARGINAL, "write_in"), writing=WRITTEN, area=area,
         )  # fmt: skip
         yield Plan(
-            style.id, "write-in: a name written, its target empty", SET_ASIDE, dict.fromkeys(plain, "full"),
-            reasons=(MARGINAL, "write_in"), writing=WRITTEN, tool="blue_pen",
+            style.id, f"write-in {write_in}: a name written, its target empty", SET_ASIDE,
+            filled(plain), reasons=(MARGINAL, "write_in"), writing=WRITTEN, area=area, tool="blue_pen",
         )  # fmt: skip
-    yield Plan(
-        style.id, "write-in: target filled, nothing written", SET_ASIDE, {**others, write_in: "full"},
-        reasons=("write_in",),
-    )  # fmt: skip
-    yield Plan(
-        style.id, f"one too many: {' + '.join(plain)} and the write-in", SET_ASIDE,
-        {**dict.fromkeys(plain, "full"), write_in: "full"}, reasons=("overvote", "write_in"),
-    )  # fmt: skip
-
-
-def _kinds(style: str, plain: tuple[str, ...], beside: str) -> Iterator[Plan]:
-    """Yield a sheet of each kind of mark; `beside` is a printed option that is not marked, empty if none."""
-    yield Plan(
-        style, f"{' + '.join(plain)}: {KIND_WORDS['long_axis']}, in pencil", COUNTED,
-        dict.fromkeys(plain, "long_axis"), plain, tool="pencil",
-    )  # fmt: skip
-    yield Plan(
-        style,
-        f"{' + '.join(plain)}: {KIND_WORDS['partial']}",
-        COUNTED,
-        dict.fromkeys(plain, "partial"),
-        plain,
-    )
-    yield Plan(
-        style, f"{' + '.join(plain)}: filled in pencil", COUNTED, dict.fromkeys(plain, "full"), plain,
-        tool="pencil",
-    )  # fmt: skip
-    yield Plan(
-        style, f"{' + '.join(plain)}: {KIND_WORDS['neat_check']}, with a felt pen", COUNTED,
-        dict.fromkeys(plain, "neat_check"), plain, tool="marker",
-    )  # fmt: skip
-    *clear, last = plain
-    yield Plan(
-        style, f"{last}: {KIND_WORDS['dot']}, neither a mark nor none", SET_ASIDE,
-        {**dict.fromkeys(clear, "full"), last: "dot"}, reasons=(MARGINAL,),
-    )  # fmt: skip
-    if beside:
+    for write_in in write_ins:
         yield Plan(
-            style, f"{' + '.join(plain)}: filled, and an X beside the target of {beside}", SET_ASIDE,
-            {**dict.fromkeys(plain, "full"), beside: "outside"}, reasons=(MARGINAL,), tool="blue_pen",
+            style.id, f"write-in {write_in}: target filled, nothing written", SET_ASIDE,
+            {**others, Spot(write_in): "full"}, reasons=("write_in",),
+        )  # fmt: skip
+    for keys in dict.fromkeys((tuple(printed[:votes]), plain)):
+        yield Plan(
+            style.id, f"one too many: {' + '.join(keys)} and the write-in {write_ins[0]}", SET_ASIDE,
+            filled((*keys, write_ins[0])), reasons=("overvote", "write_in"),
         )  # fmt: skip
 
 
-def _papers(style: str, plain: tuple[str, ...]) -> Iterator[Plan]:
-    marks, name = dict.fromkeys(plain, "full"), " + ".join(plain)
-    for damage, words in (
-        ("fold", "folded across, beside the contest"),
-        ("stain", "a coffee ring beside the contest"),
-        ("bleed_through", "the other side shines through"),
+def _nearest(style: Style, write_ins: Sequence[str], area: tuple[int, int, int, int]) -> str:
+    """Return the write-in whose target lies nearest to the middle of an area, up or down."""
+    middle = (area[1] + area[3]) / 2
+    targets = [target for target in style.targets if target.option in write_ins]
+    return min(targets, key=lambda target: abs(target.top + target.height / 2 - middle)).option
+
+
+def _kinds(style: str, turns: Iterator[tuple[str, ...]], printed: Sequence[str]) -> Iterator[Plan]:
+    """Yield a sheet of each kind of mark, those that are no votes beyond question at the end."""
+    for kind, tool, words in (
+        ("long_axis", "pencil", f"{KIND_WORDS['long_axis']}, in pencil"),
+        ("half", "black_pen", KIND_WORDS["half"]),
+        ("neat_x", "blue_pen", KIND_WORDS["neat_x"]),
+        ("full", "pencil", "filled in pencil"),
+        ("neat_check", "marker", f"{KIND_WORDS['neat_check']}, with a felt pen"),
     ):
-        yield Plan(style, f"{name}: {words}", COUNTED, marks, plain, damage=damage)
+        keys = next(turns)
+        yield Plan(
+            style, f"{' + '.join(keys)}: {words}", COUNTED, filled(keys, kind), keys,
+            tool=tool, turned=kind == "neat_x",
+        )  # fmt: skip
+    for kind, words in (("neat_dot", "neither a mark nor none"), ("short_axis", "too little for a mark")):
+        *clear, last = next(turns)
+        yield Plan(
+            style, f"{last}: {KIND_WORDS[kind]}, {words}", SET_ASIDE,
+            {**filled(clear), Spot(last): kind}, reasons=(MARGINAL,),
+        )  # fmt: skip
+    keys = next(turns)
     yield Plan(
-        style,
-        "a corner of the contest torn off",
-        NOT_ACCEPTED,
-        marks,
-        reasons=("not_on_paper",),
-        damage="torn",
-    )
+        style, f"{' + '.join(keys)}: filled so lightly that it is hardly seen", SET_ASIDE, filled(keys),
+        reasons=(MARGINAL,), tool="faint_pencil",
+    )  # fmt: skip
+    keys = next(turns)
+    for beside in [key for key in printed if key not in keys][:1]:
+        yield Plan(
+            style, f"{' + '.join(keys)}: filled, and an X beside the target of {beside}", SET_ASIDE,
+            {**filled(keys), Spot(beside): "outside"}, reasons=(MARGINAL,), tool="blue_pen",
+        )  # fmt: skip
+
+
+def _papers(style: str, turns: Iterator[tuple[str, ...]]) -> Iterator[Plan]:
+    for damage, tool, words in (
+        ("fold", "blue_pen", "folded across, beside the contest"),
+        ("stain", "red_pen", "a coffee ring beside the contest"),
+        ("smudge", "black_pen", "pencil rubbed to a smudge beside the contest"),
+        ("bleed_through", "gel_pen", "the other side shines through"),
+    ):
+        keys = next(turns)
+        told = f"{' + '.join(keys)}: {words}"
+        yield Plan(style, told, COUNTED, filled(keys), keys, tool=tool, damage=damage)
+    torn = "a corner of the contest torn off"
+    yield Plan(style, torn, NOT_ACCEPTED, filled(next(turns)), reasons=("not_on_paper",), damage="torn")
     yield Plan(
-        style, f"{name}: fed with the next sheet stuck to it", COUNTED, marks, plain, comes_back="double_feed"
-    )
-    yield Plan(style, f"{name}: the sheet that was stuck to it", COUNTED, marks, plain, tool="gel_pen")
+        style, f"cut to {CUT_MM:.0f} mm: a sheet of a wrong size", NOT_ACCEPTED, reasons=("short_sheet",),
+        cut_mm=CUT_MM, comes_back="short_sheet",
+    )  # fmt: skip
+    upper, under = next(turns), next(turns)
+    yield Plan(
+        style, f"{' + '.join(upper)}: fed with the next sheet stuck to it", COUNTED, filled(upper), upper,
+        comes_back="double_feed",
+    )  # fmt: skip
+    yield Plan(
+        style, f"{' + '.join(under)}: the sheet that was stuck to it", COUNTED, filled(under), under,
+        tool="gel_pen",
+    )  # fmt: skip
+
+
+def _face_down(style: str, turns: Iterator[tuple[str, ...]]) -> Iterator[Plan]:
+    """Yield the two orientations in which the camera above sees the other side.
+
+    A device with a second camera below reads them as they lie; any other gives them back to be turned over.
+    """
+    for turned, words in ((False, "fed face down"), (True, "fed face down, and upside down")):
+        keys = next(turns)
+        yield Plan(
+            style, f"{' + '.join(keys)}: {words}", COUNTED, filled(keys), keys, turned=turned, face_down=True
+        )

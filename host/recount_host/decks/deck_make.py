@@ -1,7 +1,6 @@
 """`recount-host deck make`: a logic-and-accuracy deck for a contest program, on paper and as pictures."""
 
 import argparse
-import sys
 from pathlib import Path
 
 import cv2
@@ -23,7 +22,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--spec", required=True, metavar="SPEC.toml", help="the spec that the program was built from"
     )
     parser.add_argument(
-        "--foreign", metavar="BLANK", help="a blank ballot of a style that is not in the program"
+        "--foreign",
+        metavar="BLANK",
+        help="a blank ballot of a style that is not in the program; else an invented one is printed",
     )
 
 
@@ -43,18 +44,15 @@ def run(args: argparse.Namespace) -> int:
     print(f"{folder}: {len(deck.sheets)} sheets, program {deck.program[:16]}")
     told = f"set aside {totals.set_aside}, not accepted {totals.not_accepted}"
     print(f"expected: counted {totals.counted}, {told}")
-    if source.foreign is None:
-        print("without a ballot of another style: give one with --foreign", file=sys.stderr)
     return 0
 
 
 def make_deck(source: Source, folder: Path) -> Deck:
     """Write the deck into `folder`: deck.toml, pictures, and the four PDFs; return it. Raises OSError."""
     deck, plans = plan_deck(source)
-    pictures = folder / "pictures"
-    pictures.mkdir(parents=True)
-    for sheet, picture in draw_deck(source, deck, plans):
-        (folder / sheet.front).write_bytes(cv2.imencode(".png", picture)[1].tobytes())
+    (folder / "pictures").mkdir(parents=True)
+    for name, picture in draw_deck(source, deck, plans):
+        (folder / name).write_bytes(cv2.imencode(".png", picture)[1].tobytes())
     (folder / "overlays.pdf").write_bytes(print_overlays(source, deck, plans))
     (folder / "test-ballots.pdf").write_bytes(print_test_ballots(source, deck, plans))
     (folder / "marking-guide.pdf").write_bytes(print_guide(source, deck, plans))

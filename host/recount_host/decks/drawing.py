@@ -12,16 +12,19 @@ import numpy as np
 
 from recount_ballots import paper
 from recount_ballots.blank import Grey
-from recount_ballots.deck_print import print_deck_mark
+from recount_ballots.deck_print import print_deck_mark, print_mark
 from recount_ballots.handwriting import write_words
 from recount_ballots.layout import Rect
-from recount_ballots.marks import mark
+from recount_ballots.marks import MIDDLE_PART, mark
 from recount_ballots.scanner import page_scanner, scan
 from recount_ballots.strokes import take
 from recount_host.decks.composition import Plan
 from recount_host.programs.spec import StyleSpec
 
 SEED = 802_2
+MM_PER_INCH = 25.4
+PRINTED_PARTS = {"full": (1.0, 1.0), "middle": (MIDDLE_PART, 0.8)}
+"""Marks that overlays print: how much of the target's width and height each fills."""
 _BLEEDS = 0.1
 _BED_GREY = 28
 """The camera's bed is dark: what is torn off shows."""
@@ -45,16 +48,20 @@ def rect_of(box: tuple[float, float, float, float]) -> Rect:
     return Rect(left, top, right - left, bottom - top)
 
 
-def draw_sheet(plan: Plan, code: str, blank: StyleBlank, foreign: Grey | None) -> Grey:
-    """Return the picture of one sheet, head first; the same every time."""
+def draw_sheet(plan: Plan, code: str, blank: StyleBlank, foreign: Grey) -> Grey:
+    """Return the picture of one sheet's side that bears the contest, head first; the same every time."""
     rng = np.random.default_rng([SEED, zlib.crc32(code.encode())])
     spec = blank.spec
-    page = (foreign if plan.foreign and foreign is not None else blank.image).copy()
+    page = (foreign if plan.foreign else blank.image).copy()
     pen = take(plan.tool, blank.dpi, rng)
-    for key, kind in plan.marks.items():
-        mark(page, Rect(*spec.targets[key][0]), kind, pen, rng, blank.dpi)
+    for (option, target), kind in plan.marks.items():
+        place = Rect(*spec.targets[option][target])
+        if is_printed(plan, kind):
+            print_mark(page, printed_mark(place, kind))
+        else:
+            mark(page, place, kind, pen, rng, blank.dpi)
     if plan.writing:
-        area = rect_of(spec.write_in_areas[0])
+        area = rect_of(spec.write_in_areas[plan.area])
         line = Rect(area.left, area.top + area.height * 0.2, area.width * 0.8, area.height * 0.6)
         write_words(page, plan.writing, line, pen, rng)
     if plan.test_mark and spec.test_mark is not None:
@@ -62,8 +69,34 @@ def draw_sheet(plan: Plan, code: str, blank: StyleBlank, foreign: Grey | None) -
     mask = paper.whole(page)
     if plan.damage:
         _DAMAGES[plan.damage](page, mask, blank, rng)
+    if plan.cut_mm:
+        rows = round(plan.cut_mm * blank.dpi / MM_PER_INCH)
+        page, mask = page[:rows], mask[:rows]
+    return _scanned(page, mask, rng)
+
+
+def draw_back(code: str, other: Grey) -> Grey:
+    """Return the picture of a sheet's other side, head first; the same every time."""
+    rng = np.random.default_rng([SEED, zlib.crc32(f"{code} other".encode())])
+    return _scanned(other.copy(), paper.whole(other), rng)
+
+
+def _scanned(page: Grey, mask: paper.Mask, rng: np.random.Generator) -> Grey:
     picture = scan(page, page_scanner(rng).but(jpeg=0, background=_BED_GREY), rng, mask).image
     return np.ascontiguousarray(picture)
+
+
+def is_printed(plan: Plan, kind: str) -> bool:
+    """Return whether the overlay prints such a mark: filled ones, where no other pen is asked for."""
+    return kind in PRINTED_PARTS and plan.tool == "black_pen" and not plan.foreign
+
+
+def printed_mark(target: Rect, kind: str) -> Rect:
+    """Return what holds the ellipse that is printed as a mark of a target."""
+    wide, high = PRINTED_PARTS[kind]
+    width, height = target.width * wide, target.height * high
+    x, y = target.centre
+    return Rect(x - width / 2, y - height / 2, width, height)
 
 
 def _beside(blank: StyleBlank) -> float:
@@ -81,6 +114,10 @@ def _fold(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.random.Gener
 
 def _stain(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.random.Generator) -> None:
     paper.coffee(page, page.shape[1] * 0.4, _beside(blank), 0.35 * blank.dpi, rng)
+
+
+def _smudge(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.random.Generator) -> None:
+    paper.smudge(page, page.shape[1] * 0.5, _beside(blank), 0.2 * blank.dpi, rng)
 
 
 def _bleed_through(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.random.Generator) -> None:
@@ -109,6 +146,7 @@ def _torn(_page: Grey, mask: paper.Mask, blank: StyleBlank, rng: np.random.Gener
 _DAMAGES: Mapping[str, Damage] = {
     "fold": _fold,
     "stain": _stain,
+    "smudge": _smudge,
     "bleed_through": _bleed_through,
     "torn": _torn,
 }

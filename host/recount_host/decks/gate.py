@@ -13,6 +13,7 @@ from recount_host.law.errors import NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
 from recount_host.law.logic_accuracy import check_passed, compare
 from recount_host.law.precinct import Facts
+from recount_host.run_names import run_name
 
 
 def last_test(facts: Facts, device: str) -> Act:
@@ -33,8 +34,8 @@ def begin_test(
     given: dict[str, Any] = {"device": device, "program": program.program_hash, "contest": program.key}
 
     def body(facts: Facts) -> Mapping[str, Any]:
-        number = sum(act.kind == ASSIGNED for act in facts.acts) + 1
-        given.update(run=f"test-{number}", deck=deck)
+        earlier = sum(act.kind == ASSIGNED for act in facts.acts)
+        given.update(run=run_name("test", earlier), deck=deck)
         return given
 
     desk.test_act(ASSIGNED, by, body)

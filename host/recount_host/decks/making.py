@@ -1,18 +1,19 @@
 """From a contest program and its blanks to a whole deck: sheets, pictures, expected results."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from recount_ballots.marks import MIDDLE_PART
+from recount_ballots.blank import draw_blank
+from recount_ballots.names import random_design
 from recount_classifier.errors import BlankError
 from recount_classifier.program import Program
 from recount_classifier.raster import Grey
 from recount_classifier.reading import read_sheet
 from recount_host.decks.composition import Plan, compose
-from recount_host.decks.drawing import StyleBlank, draw_sheet
+from recount_host.decks.drawing import MM_PER_INCH, StyleBlank, draw_back, draw_sheet, is_printed
 from recount_host.errors import OperatorError
 from recount_host.law.deck import Deck, DeckSheet
 from recount_host.programs.blanks import read_blank
@@ -20,10 +21,8 @@ from recount_host.programs.building import program_of
 from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
 from recount_protocol.fates import NOT_ACCEPTED
 
-MM_PER_INCH = 25.4
-PRINTED_PARTS = {"full": 1.0, "middle": MIDDLE_PART}
-"""Marks that overlays print: how much of the target's width each fills."""
-Progress = Callable[[int, int], None]
+FOREIGN_SEED = 802_2
+"""Of the invented ballot that stands for another style where no blank of one is given."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,25 @@ class Source:
     program: Program
     blanks: dict[str, StyleBlank]
     """By the id of their style."""
-    foreign: Grey | None
-    """A ballot of another style; None where there is none at hand."""
+    foreign: Grey
+    """A ballot of another style."""
+    foreign_is_drawn: bool
+    """Whether it is an invented ballot, drawn here: it may be printed."""
+
+    @property
+    def two_sided(self) -> frozenset[str]:
+        """Return the styles whose sheets come back when they lie face down.
+
+        Of the others the program does not know the other side, or finds too little print there to be sure:
+        such a sheet may land in the tray NOT ACCEPTED as well, and which of the two is no matter of a test.
+        """
+        return frozenset(style for style, blank in self.blanks.items() if self._knows_other_side(blank))
+
+    def _knows_other_side(self, blank: StyleBlank) -> bool:
+        return blank.other is not None and all(
+            read_sheet([side], self.program, expects_test=True).reasons == ("wrong_side",)
+            for side in (blank.other, draw_back(blank.spec.id, blank.other))
+        )
 
 
 def read_source(program: Program, spec_path: Path, foreign: Path | None) -> Source:
@@ -62,16 +78,20 @@ def read_source(program: Program, spec_path: Path, foreign: Path | None) -> Sour
                 "empty on the blank, and build the program again"
             )
     blanks = {style.id: _blank(spec, style, spec_path.parent) for style in spec.styles}
-    other = None if foreign is None else read_blank(foreign.name, foreign.parent, spec.dpi)
-    source = Source(program, blanks, other)
-    if other is not None:
-        _check_is_foreign(source)
+    other = _invented(spec) if foreign is None else read_blank(foreign.name, foreign.parent, spec.dpi)
+    source = Source(program, blanks, other, foreign_is_drawn=foreign is None)
+    _check_is_foreign(source)
     return source
+
+
+def _invented(spec: ProgramSpec) -> Grey:
+    """Return the blank of a ballot that nobody was ever given, at the spec's scale."""
+    return draw_blank(random_design(FOREIGN_SEED), dpi=spec.dpi).image
 
 
 def _check_is_foreign(source: Source) -> None:
     """Refuse a blank as foreign that bears the contest just as a style of the program does."""
-    plan = next(plan for plan in compose(source.program, has_foreign=True) if plan.foreign)
+    plan = next(plan for plan in compose(source.program) if plan.foreign)
     picture = draw_sheet(plan, "foreign", source.blanks[plan.style], source.foreign)
     if read_sheet([picture], source.program, expects_test=True).fate != NOT_ACCEPTED:
         raise OperatorError(
@@ -87,7 +107,7 @@ def _blank(spec: ProgramSpec, style: StyleSpec, folder: Path) -> StyleBlank:
 
 def plan_deck(source: Source) -> tuple[Deck, tuple[Plan, ...]]:
     """Return the deck with the plan of each of its sheets."""
-    plans = tuple(compose(source.program, has_foreign=source.foreign is not None))
+    plans = tuple(compose(source.program, source.two_sided))
     numbered = [(code_of(n, plan), plan) for n, plan in enumerate(plans, 1)]
     sheets = [_sheet(source, code, plan) for code, plan in numbered]
     for n, plan in enumerate(plans):
@@ -123,24 +143,25 @@ def _sheet(source: Source, code: str, plan: Plan) -> DeckSheet:
         reasons=tuple(sorted(plan.reasons)),
         comes_back=plan.comes_back,
         turned=plan.turned,
+        face_down=plan.face_down,
         test_mark=plan.test_mark,
         front=f"pictures/{code}.png",
-        length_mm=round(blank.image.shape[0] / blank.dpi * MM_PER_INCH, 1),
+        back=f"pictures/{code}-other.png" if plan.face_down else "",
+        length_mm=plan.cut_mm or round(blank.image.shape[0] / blank.dpi * MM_PER_INCH, 1),
     )
 
 
-def draw_deck(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> Iterator[tuple[DeckSheet, Grey]]:
-    """Yield each sheet with its picture, head first."""
+def draw_deck(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> Iterator[tuple[str, Grey]]:
+    """Yield the name and the picture of every side that a sheet of the deck shows, head first."""
     for sheet, plan in zip(deck.sheets, plans, strict=True):
-        yield sheet, draw_sheet(plan, sheet.code, source.blanks[plan.style], source.foreign)
+        blank = source.blanks[plan.style]
+        yield sheet.front, draw_sheet(plan, sheet.code, blank, source.foreign)
+        if sheet.back and blank.other is not None:
+            yield sheet.back, draw_back(sheet.code, blank.other)
 
 
 def by_hand(plan: Plan) -> Plan:
     """Return the plan without what its overlay prints: what people have to do with pens and cups."""
-    printed = {key: kind for key, kind in plan.marks.items() if is_printed(plan, kind)}
-    return replace(plan, marks={key: kind for key, kind in plan.marks.items() if key not in printed})
-
-
-def is_printed(plan: Plan, kind: str) -> bool:
-    """Return whether the overlay prints such a mark: filled ones, where no other pen is asked for."""
-    return kind in PRINTED_PARTS and plan.tool == "black_pen" and not plan.foreign
+    return replace(
+        plan, marks={spot: kind for spot, kind in plan.marks.items() if not is_printed(plan, kind)}
+    )

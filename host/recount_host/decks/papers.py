@@ -3,9 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
+from recount_ballots.layout import Rect
 from recount_classifier.thresholds import thresholds_hash, thresholds_sentence
-from recount_host.decks.composition import KIND_WORDS, Plan
-from recount_host.decks.making import MM_PER_INCH, PRINTED_PARTS, Source, by_hand, is_printed
+from recount_host.decks.composition import KIND_WORDS, Plan, Spot
+from recount_host.decks.drawing import MM_PER_INCH, is_printed, printed_mark
+from recount_host.decks.making import Source, by_hand
 from recount_host.forms.pages import print_form
 from recount_host.law.deck import Deck, DeckSheet, Totals, expected_totals
 from recount_host.programs.drawing import encode_png
@@ -14,6 +16,7 @@ DATE_UTC = "2000-01-01T00:00:00Z"
 """The date in a deck's files: the same program gives the same bytes, whenever it is made."""
 SHORT = 8
 """Hexadecimal digits of a hash that stand on every page."""
+FOREIGN_PICTURE = "foreign.png"
 
 TOOL_WORDS = {
     "black_pen": "black pen",
@@ -22,49 +25,68 @@ TOOL_WORDS = {
     "gel_pen": "gel pen",
     "marker": "felt pen",
     "pencil": "pencil",
-    "light_pencil": "pencil, hardly pressed",
+    "faint_pencil": "hard pencil, so lightly that the grey is hardly seen",
 }
 DAMAGE_WORDS = {
-    "": "",
     "fold": "fold it across, away from the contest, and unfold it",
     "stain": "put a wet coffee cup on it, away from the contest",
+    "smudge": "rub soft pencil over it with a finger, away from the contest, to a grey smudge",
     "bleed_through": "fill many targets of the other side with a felt pen",
     "torn": "tear a piece out of its edge, through a target of the contest",
 }
+FOREIGN_WORDS = {
+    True: "it is an invented ballot: print its page of test-ballots.pdf on plain paper",
+    False: "take the ballot of another style that the deck was made with; its overlay prints TEST on it",
+}
+"""What to do for the sheet of another style, by whether it is drawn here."""
+BACK_WORDS = {
+    "double_feed": "glued at two corners to the sheet after it; when both come back, part them, feed again",
+    "short_sheet": "when it comes back, feed it again; the second time lay it where the panel says",
+}
+"""How a sheet is fed that comes back first."""
 
 
 def print_overlays(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
     """Return the PDF that prints TEST, the code and the printed marks onto real blanks, a page a sheet."""
     pages = [
-        _overlay(source, sheet, plan)
+        {**_overlay(source, sheet, plan), "blank": "", "other": "", "alt": ""}
         for sheet, plan in zip(deck.sheets, plans, strict=True)
-        if not plan.foreign
     ]
-    return print_form("deck_overlays.typ", {"title": deck.title, "pages": pages}, DATE_UTC)
+    return _print_sheets("overlays", deck, pages)
 
 
 def print_test_ballots(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
     """Return the PDF of whole test ballots, blank and overlay together, for where the blank may be printed.
 
-    A sheet has its contest's side and, where it is known, the other one: printed on both sides, at 100 %.
+    A sheet has its contest's side and, where it is known, the other one: printed on both sides, at 100 %. Of
+    a ballot of another style only the invented one is printed.
     """
-    pictures: dict[str, bytes] = {}
+    pictures: dict[str, bytes] = {FOREIGN_PICTURE: encode_png(source.foreign)}
     for style, blank in source.blanks.items():
         pictures[_picture(style)] = encode_png(blank.image)
         if blank.other is not None:
             pictures[_picture(style, "-other")] = encode_png(blank.other)
     pages = [
-        {
-            **_overlay(source, sheet, plan),
-            "blank": _picture(plan.style),
-            "other": "" if source.blanks[plan.style].other is None else _picture(plan.style, "-other"),
-            "alt": f"The blank ballot of style {plan.style}",
-        }
+        {**_overlay(source, sheet, plan), **_sides(source, plan)}
         for sheet, plan in zip(deck.sheets, plans, strict=True)
-        if not plan.foreign
+        if source.foreign_is_drawn or not plan.foreign
     ]
-    facts = {"title": deck.title, "pages": pages}
-    return print_form("deck_ballots.typ", facts, DATE_UTC, pictures)
+    return _print_sheets("test ballots", deck, pages, pictures)
+
+
+def _sides(source: Source, plan: Plan) -> dict[str, str]:
+    """Return the pictures that lie under a sheet's overlay and on its other side."""
+    if plan.foreign:
+        return {"blank": FOREIGN_PICTURE, "other": "", "alt": "A ballot of another style"}
+    other = "" if source.blanks[plan.style].other is None else _picture(plan.style, "-other")
+    return {"blank": _picture(plan.style), "other": other, "alt": f"The blank ballot of style {plan.style}"}
+
+
+def _print_sheets(
+    what: str, deck: Deck, pages: list[dict[str, Any]], pictures: Mapping[str, bytes] | None = None
+) -> bytes:
+    facts = {"title": f"{deck.title}: {what}", "short_code": deck.program[:SHORT], "pages": pages}
+    return print_form("deck_sheets.typ", facts, DATE_UTC, pictures)
 
 
 def _picture(style: str, side: str = "") -> str:
@@ -75,56 +97,63 @@ def _overlay(source: Source, sheet: DeckSheet, plan: Plan) -> dict[str, Any]:
     blank = source.blanks[plan.style]
     to_mm = MM_PER_INCH / blank.dpi
     marks = [
-        [number * to_mm for number in _printed(blank.spec.targets[key][0], kind)]
-        for key, kind in plan.marks.items()
+        [number * to_mm for number in _corner_and_size(printed_mark(Rect(*place), kind))]
+        for (option, target), kind in plan.marks.items()
         if is_printed(plan, kind)
+        for place in [blank.spec.targets[option][target]]
     ]
     left, top, right, bottom = (edge * to_mm for edge in blank.spec.test_mark or (0, 0, 0, 0))
+    rows, columns = (source.foreign if plan.foreign else blank.image).shape
     return {
-        "width_mm": blank.image.shape[1] * to_mm,
-        "height_mm": blank.image.shape[0] * to_mm,
+        "width_mm": columns * to_mm,
+        "height_mm": rows * to_mm,
         "test": f"TEST {sheet.code}" if plan.test_mark else "",
         "place_mm": [left, top, right - left, bottom - top],
         "marks_mm": marks,
     }
 
 
-def _printed(target: tuple[float, float, float, float], kind: str) -> tuple[float, float, float, float]:
-    """Return left, top, width and height of the ellipse that marks a target."""
-    left, top, width, height = target
-    part = PRINTED_PARTS[kind]
-    return left + width * (1 - part) / 2, top, width * part, height
+def _corner_and_size(rect: Rect) -> tuple[float, float, float, float]:
+    return rect.left, rect.top, rect.width, rect.height
 
 
 def print_guide(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
     """Return the PDF that tells people sheet by sheet what to do by hand, and in which order to feed."""
     names = {option.key: option.name for option in source.program.options}
     rows = [
-        [str(n), sheet.code, sheet.style, *_guide(plan, names)]
+        [str(n), sheet.code, *_guide(source, plan, names)]
         for n, (sheet, plan) in enumerate(zip(deck.sheets, plans, strict=True), 1)
     ]
     return print_form("deck_guide.typ", {**_head(source, deck), "rows": rows}, DATE_UTC)
 
 
-def _guide(plan: Plan, names: Mapping[str, str]) -> tuple[str, str]:
-    """Return what is printed already, and what is done by hand."""
+def _guide(source: Source, plan: Plan, names: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return what is printed already, what is done by hand, and how it is fed."""
     left = by_hand(plan)
-    printed = [names[key] for key in plan.marks if key not in left.marks]
-    steps: list[str] = []
-    if plan.foreign:
-        steps.append("take a ballot of another style, one that is not in the program, and print TEST on it")
+    printed = [_place(spot, names) for spot in plan.marks if spot not in left.marks]
+    steps = [FOREIGN_WORDS[source.foreign_is_drawn]] if plan.foreign else []
     steps += [
-        f"{names[key]}: {KIND_WORDS[kind]}, {TOOL_WORDS[plan.tool]}" for key, kind in left.marks.items()
+        f"{_place(spot, names)}: {KIND_WORDS[kind]}, {TOOL_WORDS[plan.tool]}"
+        for spot, kind in left.marks.items()
     ]
-    steps += [f"write {plan.writing} on the write-in line, {TOOL_WORDS[plan.tool]}"] if plan.writing else []
+    line = f"write-in line {plan.area + 1}" if plan.area else "the write-in line"
+    steps += [f"write {plan.writing} on {line}, {TOOL_WORDS[plan.tool]}"] if plan.writing else []
     steps += [DAMAGE_WORDS[plan.damage]] if plan.damage else []
-    steps += ["its overlay prints no TEST: it stays a ballot of the recount"] if not plan.test_mark else []
-    if plan.comes_back:
-        steps.append(
-            "glue it at two corners to the sheet after it; when both come back, part them, feed again"
-        )
-    steps += ["feed it upside down"] if plan.turned else []
-    return ", ".join(printed) or "none", "; ".join(steps) or "nothing"
+    steps += [f"cut its foot off: {plan.cut_mm:.0f} mm are left"] if plan.cut_mm else []
+    steps += ["nothing: its overlay prints no TEST, it stays a ballot of the recount"] * (not plan.test_mark)
+    return ", ".join(printed) or "none", "; ".join(steps) or "nothing", _fed(plan)
+
+
+def _place(spot: Spot, names: Mapping[str, str]) -> str:
+    """Return whose target it is, and which where the name is printed more than once."""
+    return names[spot.option] + (f" (printed again, {spot.target + 1})" if spot.target else "")
+
+
+def _fed(plan: Plan) -> str:
+    """Return how a sheet is fed, in words."""
+    ways = [words for is_so, words in ((plan.turned, "upside down"), (plan.face_down, "face down")) if is_so]
+    told = " and ".join(ways) or "as usual"
+    return f"{told}; {BACK_WORDS[plan.comes_back]}" if plan.comes_back else told
 
 
 def print_expected(source: Source, deck: Deck) -> bytes:

@@ -47,10 +47,14 @@ class DeckSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """For what it comes back first, before it is fed again and lands; empty where it does not."""
     turned: bool = False
     """Fed upside down."""
+    face_down: bool = False
+    """Fed with the contest's side down: a device without a camera below gives it back to be turned over."""
     test_mark: bool = True
     """Whether it bears TEST; one sheet of each style does not, and must not be accepted."""
     front: _Line = ""
-    """The picture of it, beside the deck's file, for a simulated device."""
+    """The picture of the side with the contest, beside the deck's file, for a simulated device."""
+    back: _Line = ""
+    """The picture of its other side, where it is looked at."""
     length_mm: float = 279.4
     fault: dict[str, Any] = {}
     """What the paper does in the feeder of a simulated device."""

@@ -78,10 +78,13 @@ class ResultsBook:
         return sum(counters) if counters else None
 
 
-def check_figures(figures: Mapping[str, int], options: Iterable[str], sides: Iterable[str]) -> None:
+def check_figures(
+    figures: Mapping[str, int], options: Iterable[str], sides: Iterable[str], until: str = ""
+) -> None:
     """Raise BadEntry unless these are figures of a statement of results for these options and parties.
 
-    The ballots and every party's votes must be there; no blank is allowed, 0 is a figure.
+    The ballots and every party's votes must be there; no blank is allowed, 0 is a figure. `until` says what
+    makes more options known.
     """
     known = tuple(options)
     for name in figures:
@@ -89,7 +92,9 @@ def check_figures(figures: Mapping[str, int], options: Iterable[str], sides: Ite
         prefix = head + colon
         if prefix in (VOTES, PAPER_VOTES):
             if key not in known:
-                raise BadEntry(f'"{key}" is no option of this contest: the options are {", ".join(known)}')
+                raise BadEntry(
+                    f'"{key}" is no option of this contest: the options are {", ".join(known)}{until}'
+                )
         elif not (name in (BALLOTS, PAPER_BALLOTS, POLLBOOK) or (prefix == COUNTER and key)):
             raise BadEntry(f'"{name}" is no figure of a statement of results: {", ".join(WORDS)}')
     wanted = [BALLOTS, *(f"{VOTES}{side}" for side in sides)]

@@ -116,9 +116,11 @@ def _results_keyed(state: PrecinctState, act: Act) -> PrecinctState:
     reached, person = after(state.state, Event.KEY_RESULTS), check_one(act.by)
     sides = state.order.side_keys
     contest = state.contest
-    options = voteable(contest, state.order) if contest is not None else sides
+    options, until = sides, ", until the contest program that names all of them is here (program add)"
+    if contest is not None:
+        options, until = voteable(contest, state.order), ""
     figures: Mapping[str, int] = act.body["figures"]
-    check_figures(figures, options, sides)
+    check_figures(figures, options, sides, until)
     entry = Keyed(dict(sorted(figures.items())), person, act.n)
     return replace(state, state=reached, results=state.results.keyed(entry))
 

@@ -1,5 +1,6 @@
 """The Fairview program with its deck, drawn once for all tests."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +16,13 @@ FAIRVIEW = Path(__file__).resolve().parents[3] / "images" / "ballots" / "fairvie
 
 @dataclass(frozen=True)
 class Drawn:
-    """A deck with its pictures, in its order."""
+    """A deck with its pictures; its plans are in its order."""
 
     source: Source
     deck: Deck
     plans: tuple[Plan, ...]
-    pictures: tuple[Grey, ...]
+    pictures: Mapping[str, Grey]
+    """By the names that the deck calls them by."""
 
 
 @lru_cache
@@ -33,4 +35,4 @@ def fairview_source() -> Source:
 def fairview_deck() -> Drawn:
     source = fairview_source()
     deck, plans = plan_deck(source)
-    return Drawn(source, deck, plans, tuple(picture for _, picture in draw_deck(source, deck, plans)))
+    return Drawn(source, deck, plans, dict(draw_deck(source, deck, plans)))

@@ -12,11 +12,12 @@ import pytest
 
 from host.tests.decks.fairview_deck import FAIRVIEW, Drawn, fairview_deck, fairview_source
 from recount_ballots.blank import Grey
-from recount_classifier.program import Program, Style, make_program
+from recount_classifier.program import Option, Program, Style, make_program
 from recount_classifier.reading import read_sheet
 from recount_host.cli import main
-from recount_host.decks.composition import weights
+from recount_host.decks.composition import KIND_WORDS, Spot, compose, filled, weights
 from recount_host.decks.deck_make import make_deck
+from recount_host.decks.papers import DAMAGE_WORDS, TOOL_WORDS
 from recount_host.law.deck import classes_of, parse_deck
 from recount_host.programs.building import program_of
 from recount_host.programs.spec import parse_spec
@@ -25,12 +26,15 @@ from recount_host.programs.spec import parse_spec
 def differing(program: Program, see: Callable[[Grey], Grey] = lambda picture: picture) -> list[str]:
     """Return the codes of the sheets that are not read as the deck says, by this program and camera."""
     drawn = fairview_deck()
-    return [code for code in (_differs(drawn, n, program, see) for n in range(len(drawn.pictures))) if code]
+    codes = (_differs(drawn, n, program, see) for n in range(len(drawn.plans)))
+    return [code for code in codes if code]
 
 
 def _differs(drawn: Drawn, n: int, program: Program, see: Callable[[Grey], Grey]) -> str:
     sheet = drawn.deck.sheets[n]
-    reading = read_sheet([see(drawn.pictures[n])], program, expects_test=True)
+    if sheet.comes_back == "short_sheet":
+        return ""  # the feeder tells its length; the camera sees no such sheet
+    reading = read_sheet([see(drawn.pictures[sheet.front])], program, expects_test=True)
     right = (sheet.fate, sheet.choices, classes_of(sheet.reasons))
     return "" if (reading.fate, reading.choices, classes_of(reading.reasons)) == right else sheet.code
 
@@ -111,6 +115,7 @@ class Fault:
     name: str
     program: Callable[[], Program]
     named: str
+    """How the words of this sheet begin."""
     see: Callable[[Grey], Grey] = lambda picture: picture
 
 
@@ -119,29 +124,35 @@ def right() -> Program:
 
 
 FAULTS = (
-    Fault("two candidates exchanged", lambda: changed(exchanged("D", "R")), "101-001"),
-    Fault("two other candidates exchanged", lambda: changed(exchanged("R", "I")), "101-002"),
-    Fault("a candidate and the write-in exchanged", lambda: changed(exchanged("I", "W")), "101-004"),
-    Fault("a target half its width to the right", lambda: changed(shifted("D", 0.5)), "101-001"),
-    Fault("a target half its width to the left", lambda: changed(shifted("R", -0.5)), "101-002"),
-    Fault("a target its height too low", lambda: changed(shifted("I", dy=1.0)), "101-004"),
-    Fault("N too high", lambda: changed(votes=2), "101-001"),
-    Fault("the ballot style missing", another_style_alone, "101-001"),
-    Fault("no write-in area", lambda: changed(without_writing), "101-011"),
-    Fault("no place for the TEST mark", lambda: changed(without_test_mark), "101-001"),
-    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "101-015"),
-    Fault("marks asked too little of", lambda: changed(marked_cover=0.03, marked_span=0.05), "101-018"),
-    Fault("ink too high", lambda: changed(ink=0.8), "101-016"),
-    Fault("stray ink let pass", lambda: changed(crowd_mm2=99.0, stray_mm2=99.0), "101-010"),
-    Fault("the write-in line let pass", lambda: changed(write_in_mm2=99.0), "101-011"),
-    Fault("the TEST mark's ink asked too much of", lambda: changed(test_mark_mm2=300.0), "101-001"),
-    Fault("torn paper let pass", lambda: changed(paper_step=9.0, blot_halo=9.0, outline_ink=0.0), "101-023"),
-    Fault("a mirrored camera", right, "101-001", mirrored),
-    Fault("a dirty lens", right, "101-001", dirty),
-    Fault("a camera out of focus", right, "101-001", blurred),
-    Fault("a dark lamp", right, "101-001", dark),
-    Fault("a lamp too bright", right, "101-001", bright),
-    Fault("a camera that sees half of the sheet", right, "101-001", half_seen),
+    Fault("two candidates exchanged", lambda: changed(exchanged("D", "R")), "D: the middle"),
+    Fault("two other candidates exchanged", lambda: changed(exchanged("R", "I")), "R: the middle"),
+    Fault("a candidate and the write-in exchanged", lambda: changed(exchanged("I", "W")), "I: the middle"),
+    Fault("a target half its width to the right", lambda: changed(shifted("D", 0.5)), "D: the middle"),
+    Fault("a target half its width to the left", lambda: changed(shifted("R", -0.5)), "R: the middle"),
+    Fault("a target its height too low", lambda: changed(shifted("I", dy=1.0)), "I: the middle"),
+    Fault("N too high", lambda: changed(votes=2), "D: the middle"),
+    Fault("the ballot style missing", another_style_alone, "D: the middle"),
+    Fault("no write-in area", lambda: changed(without_writing), "write-in W: a name written"),
+    Fault("no place for the TEST mark", lambda: changed(without_test_mark), "D: the middle"),
+    Fault("marks asked too much of", lambda: changed(marked_cover=0.95), "R: half filled"),
+    Fault(
+        "marks asked too little of", lambda: changed(marked_cover=0.03, marked_span=0.05), "I: a small dot"
+    ),
+    Fault("ink too high", lambda: changed(ink=0.8), "D: filled in pencil"),
+    Fault("stray ink let pass", lambda: changed(crowd_mm2=99.0, stray_mm2=99.0), "write-in W: target"),
+    Fault("the write-in line let pass", lambda: changed(write_in_mm2=99.0), "write-in W: a name written"),
+    Fault("the TEST mark's ink asked too much of", lambda: changed(test_mark_mm2=300.0), "D: the middle"),
+    Fault(
+        "torn paper let pass",
+        lambda: changed(paper_step=9.0, blot_halo=9.0, outline_ink=0.0),
+        "a corner of the contest torn",
+    ),
+    Fault("a mirrored camera", right, "D: the middle", mirrored),
+    Fault("a dirty lens", right, "D: the middle", dirty),
+    Fault("a camera out of focus", right, "D: the middle", blurred),
+    Fault("a dark lamp", right, "D: the middle", dark),
+    Fault("a lamp too bright", right, "D: the middle", bright),
+    Fault("a camera that sees half of the sheet", right, "D: the middle", half_seen),
 )
 
 
@@ -152,16 +163,79 @@ def test_a_right_scanner_reads_every_sheet_as_the_deck_says() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_fails_the_deck_with_the_right_sheet_named(fault: Fault) -> None:
     drawn, program = fairview_deck(), fault.program()
-    n = [sheet.code for sheet in drawn.deck.sheets].index(fault.named)
-    assert _differs(drawn, n, program, fault.see) == fault.named
+    n = next(n for n, sheet in enumerate(drawn.deck.sheets) if sheet.what.startswith(fault.named))
+    assert _differs(drawn, n, program, fault.see) == drawn.deck.sheets[n].code
 
 
 @pytest.mark.parametrize("dx", [-0.5, 0.5])
 def test_a_target_half_its_width_off_fails_the_deck_whichever_option_has_it(dx: float) -> None:
     drawn = fairview_deck()
     for key in drawn.deck.options:
-        narrow = next(n for n, plan in enumerate(drawn.plans) if plan.marks == {key: "middle"})
+        narrow = next(n for n, plan in enumerate(drawn.plans) if plan.marks == {Spot(key): "middle"})
         assert _differs(drawn, narrow, changed(shifted(key, dx)), lambda picture: picture), key
+
+
+def test_a_sheet_that_lies_face_down_shows_a_side_that_the_program_knows() -> None:
+    drawn = fairview_deck()
+    backs = [sheet.back for sheet in drawn.deck.sheets if sheet.face_down]
+    assert len(backs) == 2
+    for back in backs:
+        assert read_sheet([drawn.pictures[back]], right(), expects_test=True).reasons == ("wrong_side",)
+
+
+def test_every_option_gets_marks_of_several_kinds_and_all_of_them_together_each_pen_and_orientation() -> None:
+    deck, plans = fairview_deck().deck, fairview_deck().plans
+    for option in deck.options:
+        kinds = {kind for plan in plans for spot, kind in plan.marks.items() if spot.option == option}
+        assert len(kinds & set(KIND_WORDS)) >= 3, option
+    assert {kind for plan in plans for kind in plan.marks.values()} == set(KIND_WORDS)
+    assert {plan.tool for plan in plans} == {*TOOL_WORDS}
+    assert {(plan.turned, plan.face_down) for plan in plans} == {(a, b) for a in (0, 1) for b in (0, 1)}
+    assert {plan.damage for plan in plans} == {*DAMAGE_WORDS, ""}
+
+
+def test_any_two_options_are_overvoted_together_and_with_the_write_in() -> None:
+    overvotes = {
+        frozenset(spot.option for spot in plan.marks)
+        for plan in fairview_deck().plans
+        if "overvote" in plan.reasons
+    }
+    assert {frozenset("DR"), frozenset("DI"), frozenset("RI"), frozenset("DW"), frozenset("IW")} == overvotes
+
+
+DEE, ARE = Option("D", "Dee", write_in=False), Option("R", "Are", write_in=False)
+
+
+def with_options(*options: Option, votes: int = 1, twice: str = "") -> Program:
+    """Return a program of these options, one under the other; `twice` is printed in two places."""
+    style = fairview_source().program.styles[0]
+    target = style.targets[0]
+    places = [*(option.key for option in options), *twice]
+    targets = tuple(replace(target, option=key, top=40.0 * n) for n, key in enumerate(places))
+    areas = tuple((0, 40 * n, 10, 40 * n + 30) for n, option in enumerate(options) if option.write_in)
+    style = replace(style, targets=targets, write_in_areas=areas)
+    return make_program("c", "C", votes, options, [style], fairview_source().program.thresholds)
+
+
+def test_an_option_printed_twice_is_marked_at_either_place_and_at_both() -> None:
+    program = with_options(DEE, ARE, twice="R")
+    marked = [
+        (plan.fate, set(plan.marks)) for plan in compose(program) if any(spot.target for spot in plan.marks)
+    ]
+    assert marked == [
+        ("counted", {Spot("R", 1)}),
+        ("set_aside", {Spot("R", 0), Spot("R", 1)}),
+    ]
+
+
+def test_every_write_in_line_is_written_on_and_every_write_in_target_filled() -> None:
+    lines = [Option(f"W{n}", "", write_in=True) for n in (1, 2, 3)]
+    plans = compose(with_options(DEE, ARE, *lines))
+    assert {plan.area for plan in plans if plan.writing} == {0, 1, 2}
+    written = [plan for plan in plans if plan.writing and Spot(f"W{plan.area + 1}") in plan.marks]
+    assert len(written) == 3, "each name beside its own target"
+    bare = [plan for plan in plans if plan.reasons == ("write_in",)]
+    assert [list(plan.marks) for plan in bare] == [[Spot("W1")], [Spot("W2")], [Spot("W3")]]
 
 
 def test_each_option_has_a_count_of_its_own() -> None:
@@ -170,9 +244,10 @@ def test_each_option_has_a_count_of_its_own() -> None:
     assert len(set(counts)) == len(counts)
     for options in range(2, 13):
         for votes in range(1, options):
-            sheets = weights(options, votes, 9)
+            besides = [(7 * option) % 5 for option in range(options)]
+            sheets = weights(options, votes, besides)
             sums = [sum(sheets[(o - b) % options] for b in range(votes)) for o in range(options)]
-            totals = [n + (9 if o >= options - votes else 0) for o, n in enumerate(sums)]
+            totals = [own + more for own, more in zip(sums, besides, strict=True)]
             assert len(set(totals)) == options
 
 
@@ -187,8 +262,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_deck_is_written_as_pictures_papers_and_expected_results(folder: Path) -> None:
     deck = fairview_deck().deck
     assert parse_deck((folder / "deck.toml").read_bytes()) == deck
-    assert {path.name for path in (folder / "pictures").iterdir()} == {
-        f"{sheet.code}.png" for sheet in deck.sheets
+    assert {f"pictures/{path.name}" for path in (folder / "pictures").iterdir()} == {
+        name for sheet in deck.sheets for name in (sheet.front, sheet.back) if name
     }
     for name in ("overlays", "test-ballots", "marking-guide", "expected"):
         with pypdfium2.PdfDocument(folder / f"{name}.pdf") as document:
@@ -204,7 +279,7 @@ def test_a_printed_test_ballot_is_the_blank_with_its_marks_and_is_read_as_the_de
         dots: Any = 200 / 72
         first, back = (document[n].render(scale=dots, grayscale=True).to_numpy() for n in (0, 1))
     sheet, plan = drawn.deck.sheets[0], drawn.plans[0]
-    assert plan.marks == {"D": "middle"}, "a mark that is printed"
+    assert plan.marks == filled(["D"], "middle"), "a mark that is printed"
     reading = read_sheet([np.ascontiguousarray(first.reshape(2200, 1700))], right(), expects_test=True)
     assert (reading.fate, reading.choices) == (sheet.fate, sheet.choices)
     returned = read_sheet([np.ascontiguousarray(back.reshape(2200, 1700))], right(), expects_test=True)
@@ -221,6 +296,17 @@ def test_the_overlay_prints_the_test_mark_into_its_place(folder: Path) -> None:
     assert ink[:, 0].max() < bottom
     assert left <= ink[:, 1].min()
     assert ink[:, 1].max() < right_
+
+
+def test_every_page_that_bears_test_bears_the_program_and_its_number_and_no_other_page_any_print(
+    folder: Path,
+) -> None:
+    drawn = fairview_deck()
+    with pypdfium2.PdfDocument(folder / "overlays.pdf") as document:
+        texts = [page.get_textpage().get_text_bounded() for page in document]
+    for n, (plan, text) in enumerate(zip(drawn.plans, texts, strict=True), 1):
+        line = f"program {drawn.deck.program[:8]}, page {n} of {len(texts)}"
+        assert (line in text) if plan.test_mark else text == ""
 
 
 def test_a_deck_is_made_only_from_the_programs_own_blanks(

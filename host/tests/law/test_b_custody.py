@@ -385,6 +385,16 @@ def test_before_a_program_is_known_only_the_parties_votes_can_be_keyed() -> None
 # Ballots that cannot be found
 
 
+def test_f_the_votes_of_candidates_who_are_no_party_are_keyed_in_once_the_program_names_them() -> None:
+    day = Day(program=False)
+    with pytest.raises(
+        BadEntry, match=r"the options are D, R, until the contest program .* \(program add\)$"
+    ):
+        key(day, **{"votes:T": 1})
+    with pytest.raises(BadEntry, match="the options are D, R, T, other_write_in$"):
+        key(Day(), **{"votes:Z": 1})
+
+
 def test_e_where_the_ballots_cannot_be_found_the_statement_of_results_stands_in() -> None:
     day = Day()
     receive(day, "paper-1", "paper")
