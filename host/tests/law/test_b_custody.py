@@ -391,7 +391,7 @@ def test_f_the_votes_of_candidates_who_are_no_party_are_keyed_in_once_the_progra
         BadEntry, match=r"the options are D, R, until the contest program .* \(program add\)$"
     ):
         key(day, **{"votes:T": 1})
-    with pytest.raises(BadEntry, match="the options are D, R, T, other_write_in$"):
+    with pytest.raises(BadEntry, match=r"the options are D, R, T, other_write_in$"):
         key(Day(), **{"votes:Z": 1})
 
 
