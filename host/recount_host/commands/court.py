@@ -11,6 +11,7 @@ from recount_host.law.certification import certification
 from recount_host.law.challenges import CHALLENGED
 from recount_host.law.court import Court, all_ruled, docket_of, fold_court
 from recount_host.law.court_words import INSPECTED, PARTS
+from recount_host.law.docket import DocketLine, docket_view
 from recount_host.law.errors import BadEntry
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.rulings import standing
@@ -209,7 +210,10 @@ class _Show:
         with open_desk(args) as desk:
             facts = desk.facts()
         court = fold_court(facts)
-        fields, lines = _fields(court), list(_docket_lines(court))
+        docket = docket_view(facts.order, court)
+        told = docket.to_json()
+        fields = _fields(court) | {name: told[name] for name in ("lines", "on_results", "not_considered")}
+        lines = [_docket_line(line) for line in docket.lines]
         if all_ruled(court):
             draft = certification(facts)
             fields |= {"totals": {party.key: party.total for party in draft.totals}, "tie": draft.tie}
@@ -218,13 +222,9 @@ class _Show:
         return 0
 
 
-def _docket_lines(court: Court) -> list[str]:
-    lines: list[str] = []
-    for state, ballot in court.docket:
-        ruling = standing(state.rulings, ballot.tag)
-        told = f"ruling {ruling.number}: {ruling.outcome}" if ruling else "not ruled on"
-        lines.append(f"  precinct {state.precinct.id}, tag {ballot.tag}: {ballot.question}; {told}")
-    return lines
+def _docket_line(line: DocketLine) -> str:
+    told = f"ruling {line.ruling.number}: {line.ruling.says}" if line.ruling else "not ruled on"
+    return f"  precinct {line.precinct}, tag {line.tag}: {line.question}; {told}"
 
 
 show = _Show()

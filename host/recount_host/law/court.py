@@ -159,7 +159,7 @@ def docket_of(court: Court) -> list[list[str]]:
 
 def _opened(court: Court, act: Act) -> Court:
     if court.opened is not None:
-        raise NotAllowed("the docket is open already: court docket shows it")
+        raise NotAllowed("the docket is open already: court show tells how it stands")
     if [list(entry) for entry in act.body["ballots"]] != docket_of(court):
         raise LedgerContradiction("the docket told is not that of the ballots segregated in time (F)")
     return replace(court, opened=act)
@@ -230,7 +230,7 @@ def all_ruled(court: Court) -> bool:
     return court.opened is not None and not court.unruled
 
 
-_RULED_FIRST = "the court rules on every questioned ballot first (court docket, court rule)"
+_RULED_FIRST = "the court rules on every questioned ballot first (court show, court rule)"
 
 READY: Mapping[str, tuple[Callable[[Court], bool], str]] = {
     "transmittal": (

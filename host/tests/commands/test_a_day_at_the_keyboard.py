@@ -14,7 +14,7 @@ from recount_host.act import Person
 from recount_host.cli import COMMANDS, Command, main
 from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
-from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, WRITE_IN, Device, Sheet, order_text
+from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, Device, Sheet, order_text
 from recount_host.signatures import Signed, add_signature
 
 ANN = ("--by", "Ann Lee, official, D")
@@ -35,7 +35,7 @@ class Keyboard:
         self.order = folder / "order.toml"
         self.order.write_text(order_text(precincts), encoding="utf-8")
         self.program = folder / "governor.program"
-        options = [Option(*option) for option in (*OPTIONS, WRITE_IN)]
+        options = [Option(*option) for option in OPTIONS]
         self.program.write_bytes(least_program("governor", "Governor", options).to_bytes())
         self.device = Device()
 

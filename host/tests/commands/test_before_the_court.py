@@ -57,6 +57,10 @@ def test_from_the_docket_to_the_certification_and_its_amendment(keyboard: Keyboa
     assert "is entered" in keyboard.do(*result, *CLERK_OF_COURT)
     shown = keyboard.ask("court", "show")
     assert (shown["totals"], shown["tie"], shown["version"]) == ({"D": 5, "R": 6}, "", 2)
+    (line,) = shown["lines"]  # type: ignore[misc]
+    assert [entry["party"] for entry in line["said"]] == ["Josiah Bartlett", "Arnold Vinick"]
+    assert [ruled["stands"] for ruled in line["rulings"]] == [True]
+    assert [ruled["effect"] for ruled in shown["on_results"]] == [{"R": 1}]  # type: ignore[attr-defined]
     certification = ("court", "forms", str(keyboard.folder / "court"), "--only", "certification")
     keyboard.do(*certification, *CLERK_OF_COURT)
     assert "version 2 is certified" in keyboard.do("court", "certify", *CLERK_OF_COURT)
