@@ -8,6 +8,7 @@ from typing import Any
 from recount_host.commands.desk import add_by, add_data, add_json, answer, find_device, open_desk, persons
 from recount_host.commands.program_add import add_program, read_program_file
 from recount_host.law.precinct import Facts
+from recount_host.run_names import run_name
 from recount_host.signatures import Signed, read_signatures
 from recount_protocol.records import LIVE, TRAINING
 
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         names.append(facts.names[device])
         runs = sum(act.kind == "run_assigned" and act.body["precinct"] == args.precinct for act in facts.acts)
         return {
-            "run": f"{args.precinct}-{runs + 1}",
+            "run": run_name(args.precinct, runs),
             "precinct": args.precinct,
             "device": device,
             "program": program.program_hash,
