@@ -13,6 +13,7 @@ from recount_host.cli import main
 from recount_host.exports.sealed import CHUNK_BYTES, HEAD_BYTES, LEAST_BYTES, TAG_BYTES
 from recount_host.ledger.ledger import open_ledger
 from recount_host.order import order_text_of
+from recount_host.rehearsal import Day
 
 
 @pytest.fixture
@@ -41,6 +42,20 @@ def test_a_bundle_is_exported_and_holds(locality: Path, capsys: pytest.CaptureFi
     assert told.out.endswith("everything holds; compare the codes and the host's key with the signed paper\n")
     assert "files: 12 of 12" in told.err
     assert "\r" not in told.err
+
+
+def test_c_evidence_is_exported_from_the_filing_on_before_anything_else_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    day = Day(program=False)
+    with open_ledger(tmp_path / "data", create=True) as ledger:
+        fill(ledger, day)
+    (tmp_path / "order.toml").write_text(order_text_of(day.acts) or "")
+    keys = tmp_path / "court.key"
+    assert main(["court-key", "make", str(keys)]) == 0
+    assert main(export_words(tmp_path, "bundle.tar", "--court-key", f"{keys}.pub")) == 0
+    assert main(["verify", str(tmp_path / "bundle.tar"), "--court-key", str(keys)]) == 0
+    assert "precinct 101: not open" in capsys.readouterr().out
 
 
 def test_programs_read_one_object(locality: Path, capsys: pytest.CaptureFixture[str]) -> None:
