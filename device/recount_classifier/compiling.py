@@ -31,7 +31,9 @@ from recount_classifier.raster import (
 
 Box = tuple[float, float, float, float]
 
-ANCHOR_PX, ANCHOR_SEARCH = 16, 9
+ANCHORS_PX = (16, 12, 8)
+"""Sides of the anchors: a page with little print on it has room for small ones only."""
+ANCHOR_SEARCH = 9
 LANDMARK_PX, LANDMARK_SEARCH = 20, 6
 DETAIL_WIDTH, DETAIL_HEIGHT, DETAIL_SEARCH = 48, 32, 5
 LABEL_WIDTH, LABEL_HEIGHT = 96, 32
@@ -39,12 +41,18 @@ REFERENCE_MARGIN = 24
 """Ground kept round the contest's box, in pixels (3 mm): lines and marks are followed into it. No wider: what
 stands beside the contest is nobody's business in its recount."""
 
+_SHEET_EDGE_PX = 24
+"""3 mm along the sheet's edge, which scanners cut off: they belong to a contest where its targets do."""
 _ANCHORS, _LANDMARKS = 13, 9
 _WIDE_DETAILS = (8, 9)
 _BESIDE_PX = 110
 """A target with a patch of the second path this close needs no other."""
 _FEWEST_ANCHORS, _FEWEST_LANDMARKS, _FEWEST_DETAILS = 6, 4, 4
 _LABEL_LIKENESS = 0.8
+_BARE_SHARE = 0.1
+"""Of the page's most telling print, what the best beside a target has at least: paper's grain has less."""
+_NAME_REACH_PX = 0.6 * WORKING_DPI
+"""How far the print of a name may be above or under its target, where nothing stands beside it."""
 _ONE_PLACE_PX = 2
 """How far from its own place a patch may still be like itself. What has its like further on, as a piece of a
 rule has all along the rule, could be found there: it tells no place."""
@@ -98,7 +106,7 @@ def compile_style(spec: StyleSpec, blank: Grey, other_side: Grey | None) -> Styl
     factor = WORKING_DPI / spec.dpi
     page = _at_working_dpi(blank, factor)
     height, width = page.shape
-    box = _outer(spec.box, factor, width, height)
+    box = _off_the_edge(_outer(spec.box, factor, width, height), spec, factor, width, height)
     areas = tuple(_outer(area, factor, width, height) for area in spec.write_in_areas)
     targets = [
         (t, t.box[0] * factor, t.box[1] * factor, t.box[2] * factor, t.box[3] * factor) for t in spec.targets
@@ -240,6 +248,22 @@ def _outer(box: Box, factor: float, width: int, height: int) -> tuple[int, int, 
     )
 
 
+def _off_the_edge(
+    box: tuple[int, int, int, int], spec: StyleSpec, factor: float, width: int, height: int
+) -> tuple[int, int, int, int]:
+    """Return the contest's box without the sheet's edge, but with all of its targets and write-in areas."""
+    inside = [_outer(area, factor, width, height) for area in spec.write_in_areas]
+    for left, top, wide, high in (target.box for target in spec.targets):
+        inside.append(_outer((left, top, left + wide, top + high), factor, width, height))
+    edge = _SHEET_EDGE_PX
+    return (
+        max(box[0], min(edge, *(one[0] for one in inside))),
+        max(box[1], min(edge, *(one[1] for one in inside))),
+        min(box[2], max(width - edge, *(one[2] for one in inside))),
+        min(box[3], max(height - edge, *(one[3] for one in inside))),
+    )
+
+
 def _fill(mask: NDArray[np.uint8], left: float, top: float, right: float, bottom: float) -> None:
     mask[max(0, int(top)) : max(0, int(np.ceil(bottom))), max(0, int(left)) : max(0, int(np.ceil(right)))] = 1
 
@@ -341,8 +365,13 @@ def _pick_anchors(page: Grey) -> tuple[tuple[Patch, ...], tuple[Patch, ...]]:
     energy = corner_energy(low, 0.8, 3)
     nowhere_closed = np.zeros(low.shape, np.uint8)
     spread = float(np.hypot(*low.shape)) / 4
-    size = (ANCHOR_PX, ANCHOR_PX)
-    return _pick(low, energy, nowhere_closed, size, (_ANCHORS, _ANCHORS), ANCHOR_SEARCH, spread, 6.0)
+    counts = (_ANCHORS, _ANCHORS)
+    paths: tuple[tuple[Patch, ...], tuple[Patch, ...]] = ((), ())
+    for side in ANCHORS_PX:
+        paths = _pick(low, energy, nowhere_closed, (side, side), counts, ANCHOR_SEARCH, spread, 6.0)
+        if min(len(path) for path in paths) >= _FEWEST_ANCHORS:
+            break
+    return paths
 
 
 def _choose_landmarks(
@@ -462,17 +491,12 @@ def _choose_labels(
     worth[_blocked(marked, width, height)] = 0
     # Print in a write-in area may be written over: taken only where there is no other.
     worth[_blocked(writing, width, height)] *= 0.5
+    bare = _BARE_SHARE * float(worth.max())
     chosen: list[Patch] = []
-    for index, (target, left, top, wide, high) in enumerate(targets):
-        x0, x1 = _row_limits(index, targets, box)
-        centre_y = top + high / 2
-        y0 = max(box[1], int(centre_y - height / 2 - 0.13 * WORKING_DPI))
-        y1 = min(box[3] - height, int(centre_y - height / 2 + 0.13 * WORKING_DPI))
-        ground = worth[y0 : y1 + 1, x0 : max(x0 + 1, x1 - width + 1)].copy()
-        rows, columns = np.mgrid[0 : ground.shape[0], 0 : ground.shape[1]]
-        gap = np.maximum(0, np.maximum(left - (columns + x0 + width), columns + x0 - (left + wide)))
-        drop = np.abs(rows + y0 + height / 2 - centre_y)
-        ground /= 1 + 0.004 * gap + 0.01 * drop
+    for index, (target, *_) in enumerate(targets):
+        x0, y0, ground = _nearer_first(worth, targets[index], _beside(index, targets, box))
+        if float(ground.max()) < bare:
+            x0, y0, ground = _nearer_first(worth, targets[index], _cell(index, targets, box))
         patch = _distinct_label(target, page, ground, x0, y0, chosen, targets)
         if patch is None:
             raise BlankError(
@@ -483,18 +507,61 @@ def _choose_labels(
     return tuple(chosen)
 
 
-def _row_limits(index: int, targets: Sequence[_Placed], box: tuple[int, int, int, int]) -> tuple[int, int]:
-    """Return how far left and right of a target its label may lie: up to its neighbours in the row."""
+def _nearer_first(worth: Float, target: _Placed, room: tuple[int, int, int, int]) -> tuple[int, int, Float]:
+    """Return the worth of each label whose top left corner lies in a room, less the further it is off.
+
+    With the left and top of the room, which is one place at least.
+    """
+    _, left, top, wide, high = target
+    x0, y0, x1, y1 = room
+    ground = worth[y0 : max(y0, y1) + 1, x0 : max(x0, x1) + 1].copy()
+    rows, columns = np.mgrid[0 : ground.shape[0], 0 : ground.shape[1]]
+    gap = np.maximum(0, np.maximum(left - (columns + x0 + LABEL_WIDTH), columns + x0 - (left + wide)))
+    drop = np.abs(rows + y0 + LABEL_HEIGHT / 2 - (top + high / 2))
+    ground /= 1 + 0.004 * gap + 0.01 * drop
+    return x0, y0, ground
+
+
+def _beside(
+    index: int, targets: Sequence[_Placed], box: tuple[int, int, int, int]
+) -> tuple[int, int, int, int]:
+    """Return where a label beside a target may begin (a box of corners): between the row's neighbours."""
     _, left, top, wide, high = targets[index]
     low, high_x = box[0], box[2]
-    for other, (_, o_left, o_top, o_wide, o_high) in enumerate(targets):
-        if other == index or abs((o_top + o_high / 2) - (top + high / 2)) > 1.2 * max(high, o_high):
+    for _, o_left, o_top, o_wide, o_high in _others(index, targets):
+        if abs((o_top + o_high / 2) - (top + high / 2)) > 1.2 * max(high, o_high):
             continue
         if o_left + o_wide <= left:
             low = max(low, int(o_left + o_wide))
         elif o_left >= left + wide:
             high_x = min(high_x, int(o_left))
-    return low, high_x
+    first = int(top + high / 2 - LABEL_HEIGHT / 2 - 0.13 * WORKING_DPI)
+    last = int(top + high / 2 - LABEL_HEIGHT / 2 + 0.13 * WORKING_DPI)
+    return low, max(box[1], first), high_x - LABEL_WIDTH, min(box[3] - LABEL_HEIGHT, last)
+
+
+def _cell(
+    index: int, targets: Sequence[_Placed], box: tuple[int, int, int, int]
+) -> tuple[int, int, int, int]:
+    """Return where a label above or under a target may begin (a box of corners), half way to neighbours.
+
+    Up and down it goes to the column's neighbours, but no further than a name stands from its target.
+    """
+    _, left, top, wide, high = targets[index]
+    x, y = left + wide / 2, top + high / 2
+    low, high_x = float(box[0]), float(box[2])
+    low_y, high_y = max(float(box[1]), y - _NAME_REACH_PX), min(float(box[3]), y + _NAME_REACH_PX)
+    for _, o_left, o_top, o_wide, o_high in _others(index, targets):
+        o_x, o_y = o_left + o_wide / 2, o_top + o_high / 2
+        if abs(o_y - y) <= 1.2 * max(high, o_high):
+            low, high_x = (max(low, (x + o_x) / 2), high_x) if o_x < x else (low, min(high_x, (x + o_x) / 2))
+        elif abs(o_x - x) <= 1.2 * max(wide, o_wide):
+            low_y, high_y = (max(low_y, o_top + o_high), high_y) if o_y < y else (low_y, min(high_y, o_top))
+    return int(low), int(low_y), int(high_x) - LABEL_WIDTH, int(high_y) - LABEL_HEIGHT
+
+
+def _others(index: int, targets: Sequence[_Placed]) -> Sequence[_Placed]:
+    return [*targets[:index], *targets[index + 1 :]]
 
 
 def _distinct_label(

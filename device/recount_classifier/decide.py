@@ -53,7 +53,8 @@ class TargetMeasure(NamedTuple):
     outline: float
     """Ink of the palest part of its printed outline: 1 is what the blank has, as this sheet is printed."""
     paper_step: float
-    """How far the ground under it is from the contest's paper, as a share of the contrast."""
+    """How far the ground under it is from what the blank has there, both against the contest's paper, as a
+    share of the contrast."""
     streak: bool
     fold: bool
 

@@ -60,6 +60,9 @@ _STEADY = np.diag((0.0, 1e-6, 1e-6))
 class Reference:
     """What the blank says about the contest's ground."""
 
+    envelope: Grey
+    usual: NDArray[np.float32]
+    black: float
     ink: Grey
     explained: Grey
     """The darkest ink that print may cause at each pixel, one pixel of misplacement allowed."""
@@ -190,7 +193,8 @@ def reference_of(style: Style) -> Reference:
     """Return what the style's blank explains. Kept for each style in use."""
     flat = style.reference
     envelope, black = paper_envelope(flat), black_of(flat)
-    ink = ink_of(flat, envelope, usual_paper(envelope, black), black)
+    usual = usual_paper(envelope, black)
+    ink = ink_of(flat, envelope, usual, black)
     dark = above(ink, 110)
     rules = either(opened(dark, ones(60, 1)), opened(dark, ones(1, 40)))
     spread = dilated(ink, ones(3, 3))
@@ -202,6 +206,9 @@ def reference_of(style: Style) -> Reference:
     explained = np.maximum(explained, outlines * np.uint8(255))
     words = less(dark, dilated(rules, ones(7, 7)))
     return Reference(
+        envelope=envelope,
+        usual=usual,
+        black=black,
         ink=ink,
         explained=explained,
         print_mask=above(explained, 64, 255),

@@ -33,6 +33,7 @@ from recount_classifier.places import (
     KINDS,
     PRINT_SLACK,
     Places,
+    paper_shares,
     places_of,
     stacked,
 )
@@ -257,16 +258,12 @@ def _marks(excesses: Sequence[Grey], places: Places, levels: Levels) -> Marks:
 
 
 def _paper_steps(envelope: Grey, usual: NDArray[np.float32], black: float, places: Places) -> list[float]:
-    """Return how far the ground under each target is from the contest's paper, as a share of the contrast."""
-    difference = (envelope.astype(np.float32) - usual).ravel()
-    paper = usual.ravel()
+    """Return how far the ground under each target is from what the blank has there, against its paper."""
     steps = np.zeros(len(places.windows))
     for size in places.sizes:
-        under = difference.take(size.paper, mode="clip")
-        low, high = under.min(axis=1), under.max(axis=1)
-        # The usual paper is a plane: its mean over a window is that of two opposite corners.
-        contrast = (paper[size.paper[:, 0]] + paper[size.paper[:, -1]]) / 2 - black
-        steps[list(size.members)] = np.where(-low > high, low, high) / np.maximum(1.0, contrast)
+        off = paper_shares(envelope, usual, black, size.paper) - size.blank_shares
+        low, high = off.min(axis=1), off.max(axis=1)
+        steps[list(size.members)] = np.where(-low > high, low, high)
     return steps.tolist()
 
 

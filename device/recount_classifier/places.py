@@ -67,6 +67,8 @@ class Size:
     """For each member, how much of core, ring and halo print leaves open (`open_pixels`)."""
     paper: NDArray[np.intp]
     """For each member, the flat indices of the paper's envelope under its window, row by row."""
+    blank_shares: NDArray[np.float32]
+    """What `paper_shares` are on the blank: a printed bar of black beside a target is no missing paper."""
     outlines: Outlines
 
 
@@ -132,8 +134,9 @@ def _sizes(style: Style, every: list[Place]) -> tuple[Size, ...]:
     members: dict[tuple[float, float], list[int]] = {}
     for index, target in enumerate(style.targets):
         members.setdefault((target.width, target.height), []).append(index)
-    free = not_above(reference_of(style).print_mask, 0)
-    ink = averaged(reference_of(style).ink, GRAIN_PX)
+    blank = reference_of(style)
+    free = not_above(blank.print_mask, 0)
+    ink = averaged(blank.ink, GRAIN_PX)
     darkest = dilated(ink, PRINT_SLACK)
     sizes: list[Size] = []
     for (width, height), indices in members.items():
@@ -144,10 +147,22 @@ def _sizes(style: Style, every: list[Place]) -> tuple[Size, ...]:
         )
         room = open_pixels(open_ground, width, height)
         outlines = outlines_of(print_ground, darkest_ground, width, height)
-        paper = _paper_under(places, reference_of(style).ink.shape)
+        paper = _paper_under(places, blank.ink.shape)
+        shares = paper_shares(blank.envelope, blank.usual, blank.black, paper)
         inner = windows.part(zones_of(width, height).inner)
-        sizes.append(Size(width, height, tuple(indices), windows, inner, room, paper, outlines))
+        sizes.append(Size(width, height, tuple(indices), windows, inner, room, paper, shares, outlines))
     return tuple(sizes)
+
+
+def paper_shares(
+    envelope: Grey, usual: NDArray[np.float32], black: float, under: NDArray[np.intp]
+) -> NDArray[np.float32]:
+    """Return how far the ground is from the contest's paper at these indices, as shares of the contrast."""
+    paper = usual.ravel()
+    # The usual paper is a plane: its mean over a window is that of two opposite corners.
+    contrast = (paper[under[:, 0]] + paper[under[:, -1]]) / 2 - np.float32(black)
+    difference = envelope.ravel().take(under, mode="clip") - paper.take(under, mode="clip")
+    return (difference / np.maximum(1, contrast)[:, None]).astype(np.float32, copy=False)
 
 
 def _paper_under(places: Sequence[Place], shape: tuple[int, ...]) -> NDArray[np.intp]:

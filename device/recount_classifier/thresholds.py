@@ -60,7 +60,8 @@ class Thresholds:
     sharpness: float = 0.42
     """Gradient energy of the labels against the blank's; below, the picture is blurred."""
     paper_step: float = 0.22
-    """How far the ground under a target may be from the contest's paper, as a share of the contrast."""
+    """How far the ground under a target may be from what the blank has there, both against the contest's
+    paper, as a share of the contrast."""
 
     # -- marks --
     ink: float = 0.22

@@ -142,9 +142,13 @@ def load_sheet(sheet: str) -> list[Grey]:
 
 def _load_side(path: Path) -> Grey:
     try:
-        return decode_image(path.read_bytes())
+        data = path.read_bytes()
     except OSError as error:
         raise OperatorError(f"{path} cannot be read: {error.strerror}") from error
+    if data.startswith(b"%PDF"):
+        raise OperatorError(f"{path} is a PDF: save each page as a PNG or TIFF picture, and read those")
+    try:
+        return decode_image(data)
     except ImageError as error:
         raise OperatorError(f"{path}: {error}") from error
 

@@ -63,7 +63,11 @@ def program() -> Program:
 @cache
 def program_of(design: Design) -> Program:
     """Return the program of the contest under recount on another ballot."""
-    blank = blank_of(design)
+    return program_on(blank_of(design))
+
+
+def program_on(blank: Blank) -> Program:
+    """Return the program of the contest under recount as this blank bears it."""
     placed = blank.layout.contest(RECOUNT)
     box = placed.box
     spec = StyleSpec(

@@ -147,13 +147,16 @@ def test_a_one_bit_tiff_is_read(reader: Reader) -> None:
 def test_a_bad_file_is_named_and_the_rest_are_read(reader: Reader) -> None:
     no_image = reader.folder / "letter.png"
     no_image.write_text("Dear sir")
+    pages = reader.folder / "scans.pdf"
+    pages.write_bytes(b"%PDF-1.7")
     good = reader.save("good.png", marked("D"))
-    code, out, err = reader.give(str(reader.folder / "gone.png"), str(no_image), good)
+    code, out, err = reader.give(str(reader.folder / "gone.png"), str(no_image), str(pages), good)
     assert code == 2
     assert out == ["good: counted: Cora Whitlock"]
     assert err == [
         f"recount-device read: {reader.folder}/gone.png cannot be read: No such file or directory",
         f"recount-device read: {no_image}: the file is not an image, or one that cannot be read",
+        f"recount-device read: {pages} is a PDF: save each page as a PNG or TIFF picture, and read those",
     ]
 
 

@@ -9,7 +9,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from device.tests.classifier.drawn_pages import RECOUNT, contest_of, program_of, usual_design
+from device.tests.classifier.drawn_pages import (
+    RECOUNT,
+    blank_of,
+    contest_of,
+    program_of,
+    program_on,
+    usual_design,
+)
 from recount_ballots import paper
 from recount_ballots.blank import Blank, draw_blank
 from recount_ballots.design import HEIGHTS_IN, Design, TargetShape
@@ -75,6 +82,7 @@ CASES = (
     *(lying(f"scaled by {scale}", scale=scale) for scale in (0.95, 1.05)),
     *(Case(f"{torn:.0%} of a corner torn off", usual_design(), torn=torn) for torn in (0.3, 0.5)),
     Case("one contest alone, timing marks", sparse(1, "oval")),
+    Case("one contest alone, no timing marks", sparse(1, "box")),
     Case("two contests, no timing marks", sparse(2, "box")),
     Case("two contests, no timing marks, upside down", sparse(2, "box"), 200, {"turn_deg": 180.0}),
 )
@@ -116,5 +124,10 @@ def test_a_clear_vote_is_counted(case: Case):
 
 
 def test_a_blank_with_too_little_print_to_be_found_by_is_refused_when_the_program_is_built():
+    blank = blank_of(usual_design())
+    box = blank.layout.contest(RECOUNT).box
+    rows, columns = slice(round(box.top), round(box.bottom)), slice(round(box.left), round(box.right))
+    alone = np.full_like(blank.image, 255)
+    alone[rows, columns] = blank.image[rows, columns]
     with pytest.raises(BlankError, match="too little print to find the page by"):
-        program_of(sparse(1, "box"))
+        program_on(replace(blank, image=alone))

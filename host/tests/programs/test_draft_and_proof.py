@@ -1,8 +1,11 @@
 """From a blank ballot to a signed proof at the keyboard: draft, build, sign, proof."""
 
 import json
+import tomllib
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pypdfium2
 import pytest
 
@@ -84,10 +87,23 @@ def test_a_question_on_the_back_is_programmed_for_the_back(keyboard: Keyboard, s
     assert program.styles[0].other_side
 
 
+def wipe_all_but_the_contest(blank: Path, spec: Path) -> None:
+    """Leave nothing on a blank but the contest that a spec names."""
+    page = cv2.imread(str(blank), cv2.IMREAD_GRAYSCALE)
+    assert page is not None
+    left, top, right, bottom = map(int, tomllib.loads(spec.read_text())["style"][0]["contest_box"])
+    wiped = np.full_like(page, 255)
+    wiped[top:bottom, left:right] = page[top:bottom, left:right]
+    cv2.imwrite(str(blank), wiped)
+
+
 def test_a_page_with_too_little_print_is_sent_to_the_hand_count(keyboard: Keyboard, tmp_path: Path) -> None:
-    spec = tmp_path / "spec.toml"
-    named = ("--option", "Yes", "--option", "No")
-    keyboard.run("program", "draft", f"{FRONT},{BACK}", "--contest", "14", *named, "-o", str(spec))
+    spec, blank = tmp_path / "spec.toml", tmp_path / "blank.png"
+    blank.write_bytes(FRONT.read_bytes())
+    people = ("Helen Calloway", "Victor Lockwood", "Ivy Sawyer", "write-in")
+    named = [word for person in people for word in ("--option", person)]
+    keyboard.run("program", "draft", str(blank), "--contest", "1", *named, "-o", str(spec))
+    wipe_all_but_the_contest(blank, spec)
     told = keyboard.refusal("program", "build", str(spec), "-o", str(tmp_path / "p"))
     assert "too little print to find the page by" in told
     assert "could not be programmed" in told
