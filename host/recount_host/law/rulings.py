@@ -42,7 +42,7 @@ class Ruling:
     reason: str
     utc: str
     entered_by: Person
-    instead_of: int = 0
+    instead_of: int
     """The ruling that it stands for, where the court reconsidered; 0 for none."""
     finding: str = ""
     """Where the court wrote that it was counted otherwise than the official entered; else empty."""

@@ -6,6 +6,7 @@ import pytest
 
 from host.tests.law.test_b_custody import key, open_, receive
 from recount_host.law.errors import NotAllowed
+from recount_host.law.states import State
 from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, a_counted_day, a_reconciled_day
 
 
@@ -23,6 +24,23 @@ def lost(day: Day, name: str, holds: str = "scanned", **changed: Any) -> None:
 
 def sort_out(day: Day, name: str, ballots: int) -> None:
     day.act("container_sorted", BOTH, container=name, out_of_scope=ballots)
+
+
+def test_a_precinct_begins_with_the_first_container_also_where_that_cannot_be_found() -> None:
+    day = Day()
+    lost(day, "box-1")
+    assert day.state().state is State.OPEN
+
+
+def test_what_is_laid_apart_is_recorded_while_ballots_are_counted_and_not_afterwards() -> None:
+    found: dict[str, Any] = {"kind": "spoiled", "ballots": 1, "where": "in the stack"}
+    day = a_counted_day()
+    with pytest.raises(NotAllowed, match="its ballots are all counted"):
+        day.act("excluded_recorded", BOTH, **found)
+    day = Day()
+    receive(day, "box-1")
+    day.act("excluded_recorded", BOTH, **found)
+    assert len(day.state().excluded) == 1
 
 
 def test_each_container_is_kept_as_it_came_and_only_the_one_named_is_changed() -> None:

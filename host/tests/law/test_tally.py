@@ -156,6 +156,11 @@ def test_i9_fails_where_the_devices_tally_is_not_the_hosts_fold(changed: dict[st
     assert not closed(device, **changed).i9.holds
 
 
+def test_i9_tells_the_votes_of_both_in_a_fixed_order() -> None:
+    names = [row.left_name for row in closed(a_device(), votes=dict.fromkeys("GFEDCBA", 1)).i9.equations]
+    assert [name for name in names if "votes" in name] == [f"votes {key} reported" for key in "ABCDEFG"]
+
+
 def test_i9_holds_for_a_feeder_board_that_started_anew_within_the_batch() -> None:
     device = a_device()
     device.scan(COUNTED)
@@ -372,8 +377,8 @@ def test_figures_are_told_in_a_fixed_order_however_the_sheets_came() -> None:
     assert list(figures.votes) == ["D", "R", "T"]
     assert list(figures.set_aside_reasons) == ["overvote", "write_in"]
     assert list(figures.not_accepted_reasons) == ["torn", "wrong_style"]
-    both = Figures(votes={"T": 1}) + Figures(votes={"D": 1})
-    assert list(both.votes) == ["D", "T"]
+    both = Figures(votes=dict.fromkeys("GECA", 1)) + Figures(votes=dict.fromkeys("FDB", 1))
+    assert list(both.votes) == list("ABCDEFG")
     several = fold_sheets(
         SheetRead(n, "counted", choices, (), 0, 1, "counted", "")
         for n, choices in enumerate((("D", "R"), ("D",), ("D", "D")))
