@@ -192,7 +192,7 @@ def locate(
         if isinstance(outcome, Evidence):
             return _unless_two(pages, program, outcome)
         if outcome.reasons != _UNCONFIRMED:
-            return _unless_mirrored(pages, placements[0], program, outcome)
+            return _unless_turned(pages, placements[0], program, outcome)
     return _unknown(pages, program)
 
 
@@ -240,14 +240,29 @@ def _best_of(pages: Sequence[Page], placements: Sequence[Placement], program: Pr
     return best or next((one for one in refusals if one.reasons != _UNCONFIRMED), refusals[0])
 
 
-def _unless_mirrored(
+def _unless_turned(
     pages: Sequence[Page], placement: Placement, program: Program, refusal: Refusal
 ) -> Refusal:
-    """Return the refusal, or that the picture is a mirror image: a symmetric layout looks alike both ways."""
+    """Return the refusal, or that the sheet lies wrong side up, or that the picture is a mirror image.
+
+    Both sides may have one frame, and a symmetric layout looks alike both ways.
+    """
     page = pages[placement.side_index]
+    if len(pages) == 1 and placement.style.other_side and _shows_other_side(page, placement, program):
+        return _refused("wrong_side", dict(refusal.gates))
     if _is_mirrored(page, placement.style, placement.guess, program):
         return _refused("mirror_image", dict(refusal.gates))
     return refusal
+
+
+def _shows_other_side(page: Page, placement: Placement, program: Program) -> bool:
+    """Return whether the style's other side fits the picture better than the contest's side."""
+    style = placement.style
+    for guess in likely_guesses(page.image, style.width, style.height):
+        placed = _place(page, 0, style.other_side, guess, None, program.thresholds)
+        if placed is not None and placed[0].weight > placement.coarse.weight:
+            return True
+    return False
 
 
 def _is_mirrored(page: Page, style: Style, guess: Guess, program: Program) -> bool:

@@ -1,12 +1,14 @@
 """What is no ballot of the program's style is refused for what it is, so that people know what they hold."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from device.tests.classifier import fairview
 from device.tests.classifier.drawn_pages import Page, blank_of, fresh_page, program, usual_design
+from device.tests.classifier.real_ballots import definition_of, picture, program_for
 from device.tests.classifier.test_failure_table import (
     blank_paper,
     handwritten_letter,
@@ -14,6 +16,7 @@ from device.tests.classifier.test_failure_table import (
     one_name_changed,
     onto,
 )
+from recount_ballots.scanner import SCANNERS, scan
 from recount_classifier.reading import read_sheet
 
 
@@ -53,4 +56,17 @@ def test_a_foreign_sheet_is_refused_for_what_it_is(spoil: Callable[[Page], None]
 def test_a_sheet_wrong_side_up_comes_back_to_be_turned_over(turned: bool) -> None:
     back = fairview.picture(fairview.STYLE["other_side"])
     reading = read_sheet([np.ascontiguousarray(back[::-1, ::-1]) if turned else back], fairview.program())
+    assert (reading.fate, reading.reasons) == ("returned", ("wrong_side",))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_sheet_both_of_whose_sides_have_one_frame_is_turned_over_too(
+    shared_folder: Path, seed: int
+) -> None:
+    folder = shared_folder / "ballots" / "juneau"
+    contest = next(one for one in definition_of(folder)["contests"] if one["side"] == "back")
+    front = picture(folder / definition_of(folder)["blank"]["front"])
+    rng = np.random.default_rng(seed)
+    seen = scan(front, SCANNERS["worn_scanner"](rng), rng, np.full(front.shape, 255, np.uint8)).image
+    reading = read_sheet([seen], program_for(folder, contest))
     assert (reading.fate, reading.reasons) == ("returned", ("wrong_side",))
