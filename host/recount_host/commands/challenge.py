@@ -20,6 +20,18 @@ def _taken(args: argparse.Namespace, state: PrecinctState) -> str:
     return f"statement {stated.number} about tag {args.tag} is taken{stamp}; the court gets the ballot (E)"
 
 
+def _with_others(args: argparse.Namespace, state: PrecinctState) -> str:
+    """Return a warning where another tag is in this envelope: a slip is told, and no question stopped (E)."""
+    tags = [ballot.tag for ballot in state.segregated if ballot.envelope == args.envelope.strip()]
+    others = ", ".join(tag for tag in tags if tag != args.tag)
+    if not others:
+        return ""
+    return (
+        f"\nlook again: envelope {args.envelope} is entered for tag {others} too; where one is wrong, put it "
+        "right (challenge correct-tag)"
+    )
+
+
 segregate = ActCommand(
     "ballot_segregated",
     "Lay a ballot whose validity is in question into an envelope, apart from its pile (D 3).",
@@ -48,9 +60,9 @@ segregate = ActCommand(
         "batch": args.batch,
         "sheet": args.sheet,
     },
-    lambda args, _state: (
+    lambda args, state: (
         f"tag {args.tag}: the ballot lies apart for the court. Any official may state in writing why "
-        "(challenge state)"
+        f"(challenge state){_with_others(args, state)}"
     ),
     "once or more: an official",
 )

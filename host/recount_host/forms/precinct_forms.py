@@ -330,7 +330,7 @@ def _labels(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
     for ballot in state.questioned:
         yield label(
             f"Tag {ballot.tag}",
-            f"Envelope {ballot.envelope}: one questioned ballot, for the court (D 3, E)",
+            f"Envelope {ballot.envelope}: a questioned ballot, for the court (D 3, E)",
             f"{state.order.locality}, precinct {state.precinct.id} {state.precinct.name}",
             state.order.title,
             f"From {_pile(ballot)}",

@@ -40,7 +40,9 @@ def test_a_precinct_from_its_containers_to_its_conclusion(keyboard: Keyboard) ->
     keyboard.do("reconcile", "101", *CLERK)
     keyboard.do("figures", "101", *CLERK)
     tag = ("challenge", "segregate", "101", "T-1", "--envelope", "E-1", "--pile", "set_aside")
-    assert "tag T-1" in keyboard.do(*tag, "--question", "a slash", *ANN)
+    told = keyboard.do(*tag, "--question", "a slash", *ANN)
+    assert "tag T-1" in told
+    assert "look again" not in told
     state = ("challenge", "state", "101", "T-1", "--text", "the slash strikes it out", "--ground")
     assert "who may vote is no issue in a recount (C)" in keyboard.refused(*state, "eligibility", *BOB)
     assert "is taken; the court gets the ballot" in keyboard.do(*state, "mark", *BOB)
@@ -68,6 +70,13 @@ def test_a_precinct_from_its_containers_to_its_conclusion(keyboard: Keyboard) ->
     assert "not considered (F)" in keyboard.do("challenge", "proffer", "101", "--text", "a letter", *CLERK)
     assert "only one recount of a precinct (D)" in keyboard.refused("count", "enter", "101", "H", "3", *ANN)
     assert keyboard.do("challenge", "list", "101") != listed
+
+
+def test_an_envelope_that_is_entered_for_two_ballots_is_told_and_stops_nobody(keyboard: Keyboard) -> None:
+    keyboard.up_to_scanned()
+    for tag, said in (("T-1", ""), ("T-2", "envelope E-1 is entered for tag T-1 too")):
+        words = ("challenge", "segregate", "101", tag, "--envelope", "E-1", "--pile", "set_aside")
+        assert said in keyboard.do(*words, "--question", "a slash", *ANN)
 
 
 def test_without_a_printed_statement_nothing_is_concluded(keyboard: Keyboard) -> None:

@@ -89,7 +89,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     ),
     "tally": ("Josiah Bartlett 1 1", "All ballots 2 2", "marks read by Ballot Examples, 2020"),
     "challenges": ("Tag T-1, envelope E-T-1", "counted as D; in no total", "The slash strikes it out."),
-    "labels": ("Tag T-1", "Envelope E-T-1: one questioned ballot, for the court (D 3, E)"),
+    "labels": ("Tag T-1", "Envelope E-T-1: a questioned ballot, for the court (D 3, E)"),
     "call": ("Bob Ray, official, R no further question", "Signed by Ann Lee, official, D and Bob Ray"),
     "reseal": ("box-1 counted 4712 Dora Poe, clerk", "Received by Dora Poe, clerk"),
     "submission": ("ballots that were counted by scanners at the election the ballots", "T-1 E-T-1", "4712"),
