@@ -346,9 +346,11 @@ def _choose_anchors(page: Grey, style_id: str) -> tuple[tuple[Patch, ...], tuple
     """Return the whole-page anchors of both paths, in 1/16 pixels."""
     paths = _pick_anchors(page)
     if min(len(path) for path in paths) < _FEWEST_ANCHORS:
+        height, width = (side / WORKING_DPI for side in page.shape)
         raise BlankError(
             f"style {style_id}: the blank has too little print to find the page by "
-            f"({len(paths[0])} and {len(paths[1])} places; needed: {_FEWEST_ANCHORS})"
+            f"({len(paths[0])} and {len(paths[1])} places; needed: {_FEWEST_ANCHORS}). By the spec's dpi the "
+            f"page is {width:.1f} x {height:.1f} inches: if that is not its size, correct dpi"
         )
     return paths
 
@@ -500,8 +502,9 @@ def _choose_labels(
         patch = _distinct_label(target, page, ground, x0, y0, chosen, targets)
         if patch is None:
             raise BlankError(
-                f"style {spec.id}: beside the target {_words(target.box)} of {target.option} is no print "
-                "that tells it from the other options (too little print, or a label like another's)"
+                f"style {spec.id}: beside the target {_words(target.box)} of {target.option}, inside the "
+                "contest_box, is no print that tells it from the other options (too little print, a label "
+                "like another's, or a box that leaves the names out)"
             )
         chosen.append(patch)
     return tuple(chosen)

@@ -19,6 +19,7 @@ from recount_ballots.layout import Rect
 from recount_ballots.marks import mark
 from recount_ballots.strokes import take
 from recount_classifier.compiling import StyleSpec, TargetSpec, compile_style
+from recount_classifier.errors import BlankError
 from recount_classifier.program import Option, Program, make_program
 from recount_classifier.reading import read_sheet
 from recount_classifier.thresholds import Thresholds
@@ -83,7 +84,7 @@ def with_targets_under_their_names(image: Grey, names: tuple[str, ...] = NAMES) 
 
 
 @cache
-def program_of_cells(box_left: float | None = None) -> Program:
+def program_of_cells(box_left: float | None = None, box_top: float | None = None) -> Program:
     image, targets = with_targets_under_their_names(blank_of(usual_design()).image)
     box = blank_of(usual_design()).layout.contest("c2").box
     specs = tuple(
@@ -91,7 +92,8 @@ def program_of_cells(box_left: float | None = None) -> Program:
         for key, t in zip("ABC", targets, strict=True)
     )
     left = box.left if box_left is None else box_left
-    spec = StyleSpec("cells", "front", DPI, (left, box.top, box.right, box.bottom), (), specs)
+    top = box.top if box_top is None else box_top
+    spec = StyleSpec("cells", "front", DPI, (left, top, box.right, box.bottom), (), specs)
     options = [Option(key, name, write_in=False) for key, name in zip("ABC", NAMES, strict=True)]
     return make_program("c2", "Cells", 1, options, [compile_style(spec, image, None)], Thresholds())
 
@@ -120,3 +122,8 @@ def test_a_contest_box_that_goes_to_the_sheets_edge_does_without_what_scanners_c
     page.settings = page.settings.but(turn_deg=0.0, scale=1.0, shift_px=(0.0, 0.0), margin_px=-16)
     reading = read_sheet([page.picture()], program_of_cells(0.0))
     assert (reading.fate, reading.choices, reading.reasons) == ("counted", ("B",), ())
+
+
+def test_a_contest_box_that_leaves_the_names_out_is_refused_and_told_so():
+    with pytest.raises(BlankError, match="a box that leaves the names out"):
+        program_of_cells(box_top=blank_of(usual_design()).layout.contest("c2").box.top + NAME_ABOVE_PX)
