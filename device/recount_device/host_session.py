@@ -117,6 +117,8 @@ class HostSession:
         )
         self.refused = False
         """Whether the host does not take this device now: wait before the next try."""
+        self._acknowledged_n = 0
+        """The last record that the host said it has on its disk, over all connections."""
         self._forget()
 
     def _forget(self) -> None:
@@ -234,6 +236,8 @@ class HostSession:
             self._introduce(fields["nonce"])
         elif kind == "welcome":
             self._take_welcome(fields["next_n"], fields["crop_n"], fields["crop_offset"])
+        elif kind == "acknowledged":
+            self._acknowledged_n = max(self._acknowledged_n, fields["n"])
         elif kind == "crop_taken":
             self._crop_from = max(self._crop_from, fields["n"] + 1)
             self._crop = None
@@ -261,6 +265,10 @@ class HostSession:
         if next_n > own_next_n:
             self._refuse(sentence("journal_is_old"))
             return
+        if not self._welcomed and next_n <= self._acknowledged_n:
+            # It goes on all the same: a host may have had to begin from a copy. But it is on record, signed.
+            why = sentence("host_is_old")
+            self._desk.put(Received("link_fault", {"word": "host_is_old", "detail": why}))
         self._welcomed = True
         self._next_record = next_n
         self._crop_from = crop_n or next_n

@@ -220,6 +220,8 @@ SENTENCES: Mapping[str, str] = {
     "forged_order": "Something that the host did not order was refused: {error}. Call the technician.",
     "journal_is_old": "The host has later records of this device than its journal: it is an old copy. "
     "Feed nothing. Call the technician.",
+    "host_is_old": "The host lacks records of this device that it had acknowledged: its ledger is an older "
+    "copy, or another computer has its key. Call the technician.",
     "program_too_long": "The host sends a contest program that is too long or empty. Call the technician.",
     # a feeder that is gone or cannot be worked with
     "feeder_silent": "Nothing is heard from it.",

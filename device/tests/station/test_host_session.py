@@ -142,6 +142,20 @@ def test_a_second_welcome_has_the_records_sent_again_from_there(wire: Wire) -> N
     assert wire.host.numbers == [3, 4, 5]
 
 
+def test_a_host_that_lacks_what_it_had_acknowledged_is_written_down_and_gets_all_again(wire: Wire) -> None:
+    """An older copy of its ledger, or a second computer with its key: acts of people may be gone with it."""
+    wire.journal.write(*[FAULT] * 5)
+    wire.run()
+    wire.lose()
+    wire.run()
+    assert wire.desk.received == []
+    wire.session.restart()
+    wire.host = TinyHost()
+    wire.run()
+    assert [fault.fields["word"] for fault in wire.desk.received] == ["host_is_old"]
+    assert len(wire.host.records) == 5
+
+
 def test_crops_follow_in_parts_and_arrive_whole(wire: Wire) -> None:
     pictures = {2: bytes(range(256)) * 10, 3: b"x", 5: b"y" * 1234}
     wire.journal.write(FAULT, judged(1, pictures[2]), judged(2, pictures[3]), FAULT, judged(3, pictures[5]))
