@@ -26,7 +26,7 @@ from recount_host.law.duties import Duty, duties
 from recount_host.law.enrolment import enrolment_body
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO
-from recount_host.law.logic_accuracy import check_passed
+from recount_host.law.logic_accuracy import admit_logic_accuracy, check_passed
 from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
@@ -156,3 +156,24 @@ def test_a_sheet_that_people_laid_into_another_tray_is_held_against_the_deck_as_
     device.close_batch()
     actual = compared(day, device).actual
     assert (actual.counted, actual.not_accepted, dict(actual.votes)) == (0, 1, {})
+
+
+def test_one_person_ends_the_test_of_a_device_of_which_nothing_was_heard() -> None:
+    day = Day()
+    device = given(day)
+    body = {"run": "test-1", "device": device.id}
+    admit_logic_accuracy(replace(day.facts(), devices={}), ENDED, (CLERK,), body)
+
+
+def test_a_batch_of_another_run_or_a_void_one_keeps_no_test_from_its_end() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("101-1", "101")
+    device.open_batch()
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    device.write("batch_voided", {"reason": "a jam", "by": ["Ann Lee, official, D", "Bob Ray, official, R"]})
+    admit_logic_accuracy(day.facts(), ENDED, (CLERK,), {"run": "test-1", "device": device.id})
+    device.open_batch()
+    do(day, ENDED, BOTH, run="test-1", device=device.id)
+    assert [duty.fields["batch"] for duty in duties(day.facts(), device.id)] == [3]
