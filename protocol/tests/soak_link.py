@@ -53,7 +53,8 @@ class Figures:
     connections: int = 0
     restarts: int = 0
     most_waiting: int = 0
-    """The most payloads and frames that waited anywhere at once."""
+    """The most payloads and frames that waited anywhere at once; over a pty, what the host's end held alone:
+    the sender lives in its interpreter's bounded heap."""
 
     def line(self) -> str:
         """Return them as one line for people."""
@@ -256,6 +257,7 @@ def over_a_pty(records: int, rate: float, seed: int) -> Figures:
                     last_ms = time.monotonic()
                 elif kind == "connected":
                     end.send((host.last + 1).to_bytes(NUMBER_BYTES, "big"))
+            figures.most_waiting = max(figures.most_waiting, end.unacknowledged)
             written = struck(end.output(now_ms), rate, random)
             while written:
                 written = written[os.write(port, written) :]
@@ -265,7 +267,6 @@ def over_a_pty(records: int, rate: float, seed: int) -> Figures:
     figures.connections = end.stats["connects"]
     figures.resent = end.stats["duplicates"] + end.stats["gaps"]
     figures.damaged = sum(n for cause, n in end._reader.counts.items() if cause != "frames")
-    figures.most_waiting = end.unacknowledged
     return figures
 
 
