@@ -350,8 +350,7 @@ class _BatchReader:
 
     def on_settled(self, _record: Record, body: Mapping[str, Any]) -> None:
         self.by_hand += 1
-        if body["fate"] in BINS:
-            self.placed_by_hand[body["fate"]] += 1
+        self.placed_by_hand[body["fate"]] += 1
         self._finish(body["sheet"], body["fate"])
 
     def _finish(self, number: int, fate: str) -> None:

@@ -116,7 +116,8 @@ def test_a_name_is_the_same_whatever_its_points_and_accents() -> None:
 def test_letters_that_only_look_different_or_alike_make_no_second_person() -> None:
     for bold_or_wide in ("\U0001d400nn Lee", "\u1d2cnn Lee", "\uff21nn Lee"):
         assert same_person(ANN, parse_person(f"{bold_or_wide}, official, R"))
-    for look_alike in ("\u0410nn Lee", "Ann L\u0435e", "\u0391nn Lee"):
+    other_alphabets = ("\u0548nn Lee", "\u13aann Lee", "\u2c80nn Lee", "\ua4eenn Lee")  # Armenian to Lisu
+    for look_alike in ("\u0410nn Lee", "Ann L\u0435e", "\u0391nn Lee", *other_alphabets):
         with pytest.raises(BadEntry, match="mixes alphabets"):
             parse_person(f"{look_alike}, official, R")
     for whole in ("\u041e\u043b\u044c\u0433\u0430", "Ka\u02bbahumanu", "\u5f20 Wei", "Nu\u00f1ez"):

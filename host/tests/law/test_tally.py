@@ -156,6 +156,20 @@ def test_i9_fails_where_the_devices_tally_is_not_the_hosts_fold(changed: dict[st
     assert not closed(device, **changed).i9.holds
 
 
+def test_i9_fails_where_the_device_tells_of_a_vote_for_an_option_that_no_sheet_chose() -> None:
+    device = a_device()
+    device.scan(COUNTED)
+    assert not closed(device, votes={"D": 1, "T": 1}).i9.holds
+
+
+def test_a_sheet_that_was_given_back_and_then_judged_is_a_contradiction() -> None:
+    device = a_device()
+    device.give_back()
+    device.sheet -= 1
+    device.judge(COUNTED)
+    assert "sheet 1 was judged twice" in the_batch(device).contradictions
+
+
 def test_i9_tells_the_votes_of_both_in_a_fixed_order() -> None:
     names = [row.left_name for row in closed(a_device(), votes=dict.fromkeys("GFEDCBA", 1)).i9.equations]
     assert [name for name in names if "votes" in name] == [f"votes {key} reported" for key in "ABCDEFG"]
