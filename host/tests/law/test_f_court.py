@@ -457,7 +457,7 @@ def test_f_every_change_is_reported_and_every_precinct_without_one_too() -> None
         (3, 0, 3, -1),
         (1, 0, 1, 0),
     ]
-    assert "3 ballots were counted by hand (D 1, D 2)" in second.causes
+    assert "3 ballots counted by hand (D 1, D 2)" in second.causes
     assert any(cause.endswith("on tag T-1: D +1") for cause in second.causes)
     assert third.causes[0] == "what was certified before is not keyed in (results key)"
     assert [(o.certified, o.change) for o in third.options] == [(None, None)] * 3
