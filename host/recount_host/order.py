@@ -39,6 +39,7 @@ import msgspec
 
 from recount_host.act import Act
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.law import DEFAULT_SECTION
 from recount_host.law.acts import check_stored
 from recount_host.law.errors import LedgerContradiction
@@ -152,14 +153,7 @@ def parse_order(text: str) -> Order:
 
 def read_order_text(path: Path) -> str:
     """Return the text of the order file at `path`. Raises OrderError when it cannot be read."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise OrderError(f"the order profile {path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_ORDER_BYTES:
-        raise OrderError(
-            f"the order profile {path} is longer than {MAX_ORDER_BYTES} bytes: name the right file"
-        )
+    data = read_given(path, "the order profile", MAX_ORDER_BYTES, OrderError)
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:

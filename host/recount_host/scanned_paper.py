@@ -9,10 +9,11 @@ from pathlib import Path
 
 from recount_classifier.decoding import ImageError, decode_image
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.programs.blanks import pdf_pages
 
-MAX_SCAN_BYTES = 64 * 1024 * 1024
-"""A statement of twenty pages, each scanned in colour at 300 dpi, has some 20 MiB."""
+MAX_SCAN_BYTES = 64_000_000
+"""A statement of twenty pages, each scanned in colour at 300 dpi, has some 20 MB."""
 
 
 class ScanError(OperatorError):
@@ -47,15 +48,7 @@ _KINDS: Mapping[str, tuple[bytes, Callable[[bytes], int]]] = {
 
 def read_scan(path: Path) -> Scan:
     """Return the scan in this file. Raises ScanError."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MAX_SCAN_BYTES + 1)
-    except OSError as error:
-        raise ScanError(f"the scan {path} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_SCAN_BYTES:
-        raise ScanError(
-            f"the scan {path} is larger than {MAX_SCAN_BYTES // 1024 // 1024} MB: scan it in grey, at 300 dpi"
-        )
+    data = read_given(path, "the scan", MAX_SCAN_BYTES, ScanError, "scan it in grey, at 300 dpi")
     for name, (begins, count) in _KINDS.items():
         if data.startswith(begins):
             pages = count(data)

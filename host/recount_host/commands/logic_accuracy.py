@@ -20,7 +20,8 @@ from recount_host.decks.deck_make import DECK_FILE
 from recount_host.decks.differences import write_differences
 from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero
 from recount_host.errors import OperatorError
-from recount_host.law.deck import DeckError, parse_deck
+from recount_host.given_files import read_given
+from recount_host.law.deck import MAX_DECK_BYTES, DeckError, parse_deck
 from recount_host.law.errors import NotAllowed
 from recount_host.law.logic_accuracy import Comparison, compare
 from recount_host.signatures import Signed, read_signatures
@@ -77,11 +78,9 @@ def _begin(args: argparse.Namespace, desk: Desk) -> int:
     data, program = read_program_file(path)
     signatures = read_signatures(path, Signed("program", data))
     deck_path = Path(args.deck) / DECK_FILE
+    deck = read_given(deck_path, "the deck", MAX_DECK_BYTES)
     try:
-        deck = deck_path.read_bytes()
         parse_deck(deck)
-    except OSError as error:
-        raise OperatorError(f"the deck {deck_path} cannot be read: {error.strerror}") from error
     except DeckError as error:
         raise OperatorError(f"{deck_path}: {error}") from error
     add_program(desk, data, program, signatures, by)

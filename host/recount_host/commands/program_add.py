@@ -7,11 +7,12 @@ from pathlib import Path
 import msgspec
 
 from recount_classifier.errors import ProgramError
-from recount_classifier.program import Program, read_program
+from recount_classifier.program import MAX_PROGRAM_BYTES, Program, read_program
 from recount_classifier.thresholds import differing_thresholds, thresholds_sentence
 from recount_host.act import Person
 from recount_host.commands.desk import Desk, add_by, add_data, add_json, answer, open_desk, persons
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.law.acts import check_act
 from recount_host.law.contest import Contest, Option, check_fits_order, check_signed, contests_of
 from recount_host.signatures import Signature, Signed, read_signatures
@@ -54,10 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 def read_program_file(path: Path) -> tuple[bytes, Program]:
     """Return the program file's bytes and what they say. Raises OperatorError in one sentence."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise OperatorError(f"the program {path} cannot be read: {error.strerror}") from error
+    data = read_given(path, "the program", MAX_PROGRAM_BYTES)
     try:
         return data, read_program(data)
     except ProgramError as error:

@@ -9,7 +9,15 @@ from pathlib import Path
 
 from recount_host.commands.desk import add_json, answer
 from recount_host.errors import OperatorError
-from recount_host.programs.importing import Blanks, ImportFileError, read_definition, read_places, spec_of
+from recount_host.given_files import read_given
+from recount_host.programs.importing import (
+    MAX_IMPORT_BYTES,
+    Blanks,
+    ImportFileError,
+    read_definition,
+    read_places,
+    spec_of,
+)
 from recount_host.programs.spec import SpecError, parse_spec
 from recount_host.programs.spec_text import spec_text
 
@@ -47,10 +55,7 @@ def run(args: argparse.Namespace) -> int:
     path, output = Path(args.file), Path(args.output)
     if not 100 <= args.dpi <= 1200:
         raise OperatorError(f"--dpi is {args.dpi:g}: resolutions from 100 to 1200 can be read")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise OperatorError(f"the file {path} cannot be read: {error.strerror}") from error
+    data = read_given(path, "the file", MAX_IMPORT_BYTES)
     try:
         if path.suffix.lower() == ".csv":
             found = read_places(data, args.key, args.title, args.vote_for)

@@ -24,6 +24,7 @@ from recount_host.exports.layout import (
 )
 from recount_host.exports.sealed import MAGIC, unseal
 from recount_host.exports.tar import Member, read_tar
+from recount_host.given_files import open_plain
 from recount_protocol.records import SIGNATURE_BYTES
 
 MAX_STRANGERS = 20
@@ -47,12 +48,10 @@ def open_bundle(path: Path, court: X25519PrivateKey | None) -> Generator[Opened]
         yield _open_folder(path)
         return
     try:
-        file = path.open("rb")
+        file = os.fdopen(open_plain(path), "rb")
     except OSError as error:
         raise NoBundle(f"the bundle {path} cannot be read: {error.strerror}") from None
     with file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NoBundle(f"{path} is neither a folder nor a file")
         is_sealed = file.read(len(MAGIC)) == MAGIC
         file.seek(0)
         if is_sealed and court is None:
@@ -143,8 +142,7 @@ def _status(place: Path) -> os.stat_result:
 def _content(place: Path, limit: int) -> Iterator[bytes]:
     """Yield the file's bytes, at most one chunk more than `limit`: that tells that it is longer."""
     try:
-        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(descriptor, "rb") as file:
+        with os.fdopen(open_plain(place, follow=False), "rb") as file:
             done = 0
             while done <= limit and (chunk := file.read(min(CHUNK_BYTES, limit + 1 - done))):
                 done += len(chunk)
