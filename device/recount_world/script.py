@@ -149,6 +149,8 @@ def read_script(path: Path) -> Script:
     """Return the world that a file describes. Raises ScriptError: one sentence, where, what, what to do."""
     table = _read_toml(path)
     where = path.name
+    if not table:
+        raise ScriptError(f"{where} is empty: write at least which deck lies in the hopper (deck = ...)")
     _check(table, _SETTINGS, where, unknown_allowed=False)
     for key, choices in _CHOICES.items():
         if key in table and table[key] not in choices:

@@ -18,8 +18,8 @@ def written(folder: Path, text: str, name: str = "WORLD.toml") -> Path:
     return path
 
 
-def test_a_world_needs_nothing_but_a_file(tmp_path: Path) -> None:
-    script = read_script(written(tmp_path, ""))
+def test_a_world_needs_no_more_than_one_setting(tmp_path: Path) -> None:
+    script = read_script(written(tmp_path, "seed = 0"))
     assert script.socket == tmp_path / "world.sock"
     assert script.sheets == ()
 
@@ -60,6 +60,8 @@ def test_what_a_deck_knows_of_a_sheet_is_its_truth_and_its_own_fault_is_a_fault(
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        ("", "WORLD.toml is empty: write at least which deck"),
+        ("# all of it is a remark", "WORLD.toml is empty"),
         ("seed = ", "is not TOML"),
         ("seed = " + "[" * 5000, "is not TOML"),
         ("sede = 1", "there is no setting sede"),
