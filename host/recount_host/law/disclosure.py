@@ -295,7 +295,7 @@ def _next(state: PrecinctState, advice: str) -> str:
         return Step.REVERIFY.value
     by_hand = state.state in (State.RECONCILED, State.HAND_COUNT)
     closed = state.still_closed if by_hand else state.unopened
-    if closed and (by_hand or state.state in (State.OPEN, State.SCANNING)):
+    if closed:
         return f"open container {closed[0]}, both sides together (custody open); then {advice}"
     if by_hand:
         return _next_by_hand(state)

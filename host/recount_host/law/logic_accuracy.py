@@ -134,11 +134,7 @@ def _differences(deck: Deck, fed: Sequence[Fed]) -> list[Difference]:
         pairs = list(zip(deck.sheets, fed, strict=True))
         return [found for sheet, one in pairs for found in _difference(sheet, one)]
     found: list[Difference] = []
-    for kind, a0, a1, b0, b1 in SequenceMatcher(None, right, seen, autojunk=False).get_opcodes():
-        if kind == "equal":
-            for sheet, one in zip(deck.sheets[a0:a1], fed[b0:b1], strict=True):
-                found += _difference(sheet, one)
-            continue
+    for _, a0, a1, b0, b1 in SequenceMatcher(None, right, seen, autojunk=False).get_opcodes():
         paired = min(a1 - a0, b1 - b0)
         for sheet, one in zip(deck.sheets[a0 : a0 + paired], fed[b0 : b0 + paired], strict=True):
             found += _difference(sheet, one)

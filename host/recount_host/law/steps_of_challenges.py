@@ -46,7 +46,7 @@ def _notice(state: PrecinctState, body: Mapping[str, Any]) -> tuple[str, int, in
     if state.shown is None:
         raise NotAllowed("the notices are closed until the figures are shown: leave the sheet's number out")
     named = (body["device"], body["batch"], body["sheet"])
-    if body["pile"] not in LETTER_OF_PILE or recorded_pile(state, *named) != body["pile"]:
+    if recorded_pile(state, *named) != body["pile"]:
         raise NotAllowed(f"there is no notice that puts this sheet into the pile {body['pile']}: see notices")
     if any(ballot.notice == named for ballot in state.segregated):
         raise NotAllowed("this sheet lies in another envelope already")

@@ -16,7 +16,18 @@ from recount_host.law.challenges import (
 )
 from recount_host.law.conclusion import Answer, answer_of, joined_by, still_to_ask, without
 from recount_host.law.errors import NotAllowed
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, TWELVE_SHEETS, Day, a_counted_day, a_reconciled_day
+from recount_host.rehearsal import (
+    ANN,
+    BOB,
+    BOTH,
+    CLERK,
+    TWELVE_SHEETS,
+    Day,
+    Sheet,
+    a_counted_day,
+    a_reconciled_day,
+    a_scanned_day,
+)
 
 CARL = Person("Carl Orr", "official", "D")
 OBSERVER = Person("Olga Day", "observer", "D")
@@ -140,6 +151,17 @@ def test_who_is_no_official_lays_no_ballot_apart() -> None:
     for person in (CLERK, OBSERVER):
         with pytest.raises(NotAllowed):
             segregate(day, by=(person,))
+
+
+def test_d2_once_the_figures_are_shown_no_ballot_comes_from_the_counted_ones_of_an_option_without_any() -> (
+    None
+):
+    day = a_scanned_day([Sheet("counted", ("D",))])
+    day.lock(H=1, c=1, s=0, x=0)
+    day.reconcile()
+    day.show_figures()
+    with pytest.raises(NotAllowed, match='no scanner counted a ballot for "R"'):
+        segregate(day, pile="counted", counted_as="R")
 
 
 def test_an_official_lays_a_ballot_apart_whoever_stands_beside() -> None:

@@ -21,12 +21,13 @@ from host.tests.law.test_d2_logic_accuracy import (
     zero,
 )
 from recount_host.act import Person
-from recount_host.law.deck import deck_text
+from recount_host.law.deck import DeckSheet, deck_text
 from recount_host.law.duties import Duty, duties
 from recount_host.law.enrolment import enrolment_body
 from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO
-from recount_host.law.logic_accuracy import admit_logic_accuracy, check_passed
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, why_not_live
+from recount_host.law.logic_accuracy import admit_logic_accuracy, check_passed, compare
+from recount_host.law.roster import SWORN
 from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
@@ -177,3 +178,53 @@ def test_a_batch_of_another_run_or_a_void_one_keeps_no_test_from_its_end() -> No
     device.open_batch()
     do(day, ENDED, BOTH, run="test-1", device=device.id)
     assert [duty.fields["batch"] for duty in duties(day.facts(), device.id)] == [3]
+
+
+def test_of_a_long_deck_the_sheet_that_was_not_fed_is_named_and_no_other() -> None:
+    sheets = tuple(DeckSheet(f"t-{n}", "card-1", "D", COUNTED, ("D",)) for n in range(2, 252))
+    first = DeckSheet("t-1", "card-1", "R", COUNTED, ("R",))
+    day = Day()
+    device = given(day, msgspec.structs.replace(DECK, sheets=(first, *sheets)))
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    for _ in sheets:
+        device.scan(Sheet(COUNTED, ("D",)))
+    device.close_batch()
+    (difference,) = compared(day, device).differences
+    assert (difference.code, difference.actual, difference.judged_n) == ("t-1", "not fed, or lost", 0)
+
+
+def test_sheets_are_held_against_the_deck_in_the_order_of_batches_and_numbers() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    for batch, numbers in ((2, (5, 6, 4)), (1, (2, 1, 3))):
+        device.number = batch - 1
+        device.open_batch()
+        for number in numbers:
+            device.sheet = number - 1
+            device.scan(RIGHT[number - 1])
+        device.close_batch()
+    found = compared(day, device).differences
+    assert [difference.code for difference in found] == ["t-3"]
+
+
+def test_of_an_open_batch_and_of_a_device_without_records_nothing_is_compared() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    device.scan(RIGHT[0])
+    assert compared(day, device).actual.counted == 0
+    nothing = compare(replace(day.facts(), devices={}), assigned_tests(day.acts, device.id)[-1])
+    assert nothing.hindrances == ("the device has not begun the test",)
+    assert "not armed" in why_not_live(replace(day.facts(), devices={}), device.id, PROGRAM)
+
+
+def test_from_the_first_oath_on_only_the_sworn_end_a_test() -> None:
+    day = Day()
+    device = given(day)
+    sworn = {"person": ["Carl Orr", "official", "D"], "before": "Dora Poe, clerk"}
+    day.append(SWORN, (CLERK,), sworn)
+    with pytest.raises(NotAllowed, match="Ann Lee is not among the sworn"):
+        do(day, ENDED, (ANN,), run="test-1", device=device.id)

@@ -191,6 +191,21 @@ def test_a_batch_with_a_sheet_on_its_way_is_open_and_nothing_is_wrong_with_it() 
     assert [one.standing for one in day.view().batches] == ["open"]
 
 
+def test_while_the_numbers_are_verified_again_none_of_the_second_attempt_is_counted_yet() -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=10, s=1, x=1)
+    day.reconcile()
+    assert counts(day)["H"] == (2, "not counted", None)
+
+
+def test_where_no_sheet_was_not_accepted_p_is_to_be_counted_all_the_same() -> None:
+    day = a_scanned_day([FOR_D])
+    day.lock(H=1, c=1, s=0, x=0)
+    day.reconcile()
+    day.show_figures()
+    assert counts(day)["p"][1] == "not counted"
+
+
 def test_what_people_found_is_told_once_the_passes_agree_and_add_up() -> None:
     day = a_reconciled_day()
     day.lock(p=0, o=0)

@@ -59,6 +59,21 @@ def test_after_the_identities_were_told() -> None:
     assert following(day) == Step.SHOW_RECONCILED.value
 
 
+def test_a_container_that_comes_while_ballots_are_fed_is_opened() -> None:
+    day = Day()
+    day.scan(TWELVE_SHEETS)
+    receive(day, "box-2")
+    assert following(day).startswith("open container box-2, both sides together (custody open); then ")
+
+
+def test_once_both_sides_sent_all_to_hand_count_nothing_is_verified_again() -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=10, s=1, x=1)
+    day.reconcile()
+    day.act("hand_count_ordered", BOTH, reason="the device is dead")
+    assert following(day).startswith("count ")
+
+
 def test_while_people_count_by_hand() -> None:
     day = a_reconciled_day()
     assert following(day).startswith("count p, o, two persons of different sides, each alone")
