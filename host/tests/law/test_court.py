@@ -9,7 +9,7 @@ from host.tests.law.test_f_court import counted, in_court
 from recount_host.act import Person
 from recount_host.law.court import forms_ready
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
-from recount_host.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT, Day
+from recount_host.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT, Day, Sheet
 
 NOTHING: dict[str, Any] = {"sha256": bytes(32), "facts_sha256": bytes(32)}
 OTHER: dict[str, Any] = {"sha256": b"\1" * 32, "facts_sha256": b"\2" * 32}
@@ -174,3 +174,21 @@ def test_the_locality_has_these_forms_and_no_others_step_by_step() -> None:
     assert forms_ready(day.court()) == tied
     day.rule("R", instead_of=first)
     assert "tie" not in forms_ready(day.court())
+
+
+def test_h_no_notice_of_a_tie_is_printed_before_every_ballot_is_ruled_on() -> None:
+    day = Day()
+    day.scan([Sheet("counted", ("D",)), Sheet("counted", ("R",)), Sheet("set_aside", (), ("overvote",))])
+    day.finish()
+    day.lock(H=3, c=2, s=1, x=0)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0)
+    day.segregate()
+    day.count_pile("set_aside", {"challenged": 1})
+    day.conclude()
+    day.open_docket()
+    assert "tie" not in forms_ready(day.court())
+    day.hear()
+    day.rule("no_vote")
+    assert "tie" in forms_ready(day.court())

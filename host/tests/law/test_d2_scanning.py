@@ -247,6 +247,19 @@ def test_a_gap_that_shows_itself_after_scanning_keeps_the_identities_from_being_
         day.show_figures()
 
 
+@pytest.mark.parametrize("kind", ["identities_told", "figures_shown"])
+def test_what_was_prepared_before_a_gap_showed_itself_is_not_told_either(kind: str) -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=9, s=2, x=1)
+    told = drafts.identities_told(day.state())
+    if kind == "figures_shown":
+        day.act("identities_told", (CLERK,), **told)
+        told = drafts.figures_shown(day.state(), search_ended=False)
+    day.gaps.append(Gap(day.device().id, 40, 40))
+    with pytest.raises(NotAllowed, match="did not arrive"):
+        day.act(kind, (CLERK,), **told)
+
+
 def test_a_gap_after_the_precincts_run_was_closed_concerns_it_no_more() -> None:
     day = a_scanned_day()
     day.device().close_run()

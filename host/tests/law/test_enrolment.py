@@ -35,6 +35,11 @@ def test_both_sides_enrol_a_key_by_its_words() -> None:
     assert day.acts[-1].body["words"]
 
 
+def test_what_holds_too_much_enrols_nothing() -> None:
+    with pytest.raises(BadEntry, match="surplus"):
+        do(Day(), ENROLLED, {**enrolment_body("alpha", Device().public_key), "surplus": 1})
+
+
 def test_one_side_alone_and_persons_of_no_party_enrol_nothing() -> None:
     body = enrolment_body("alpha", Device().public_key)
     with pytest.raises(NotAllowed, match="two persons of different sides"):

@@ -228,3 +228,35 @@ def test_from_the_first_oath_on_only_the_sworn_end_a_test() -> None:
     day.append(SWORN, (CLERK,), sworn)
     with pytest.raises(NotAllowed, match="Ann Lee is not among the sworn"):
         do(day, ENDED, (ANN,), run="test-1", device=device.id)
+
+
+def test_each_device_is_live_by_its_own_latest_certificate_and_zero_report() -> None:
+    day = Day()
+    device = armed(day)
+    other = Device("beta")
+    day.append("device_enrolled", BOTH, enrolment_body(other.name, other.public_key))
+    day.append(ARMED, BOTH, certificate(other, sha256=bytes(32)))
+    day.append(ZERO, (CLERK,), {"device": other.id, "program": PROGRAM, "head_n": 9999, "sha256": bytes(32)})
+    assert "zero report" in why_not_live(day.facts(), device.id, PROGRAM)
+    zero(day, device)
+    assert why_not_live(day.facts(), device.id, PROGRAM) == ""
+    day.append(ARMED, BOTH, certificate(device, sha256=bytes(32)))
+    assert "its certificate is not in this ledger" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_since_it_was_armed_its_software_is_the_same() -> None:
+    day = Day()
+    device = armed(day)
+    zero(day, device)
+    device.write("device_started", {"software": "2.0", "firmware": "1.0", "boot": 2, "note": ""}, batch=0)
+    assert "run logic and accuracy" in why_not_live(day.facts(), device.id, PROGRAM)
+
+
+def test_a_batch_of_a_run_that_was_never_opened_is_no_precincts_to_void() -> None:
+    day = Day()
+    device = day.assign()
+    day.act("run_ended", (CLERK,), run=device.run, device=device.id)
+    device.run = "nobody-opened-it"
+    device.open_batch()
+    day.act("device_withdrawn", BOTH, device=device.id, reason="it strays")
+    assert [duty.kind for duty in duties(day.facts(), device.id)] == ["close_run"]

@@ -50,6 +50,13 @@ def test_an_oath_for_a_side_that_is_no_party_is_refused() -> None:
         swear(Day(), Person("Max Roe", "official", "T"))
 
 
+def test_an_oath_that_holds_too_much_is_refused() -> None:
+    day = Day()
+    body = {"person": ["Carl Orr", "official", "D"], "before": "Dora Poe, clerk", "surplus": 1}
+    with pytest.raises(BadEntry, match="surplus"):
+        admit_oath(day.acts, day.order, (CLERK,), body)
+
+
 def test_one_person_enters_an_oath() -> None:
     day, body = Day(), {"person": ["Ann Lee", "official", "D"], "before": "the clerk"}
     with pytest.raises(NotAllowed, match="exactly once"):
