@@ -455,7 +455,7 @@ def _hand_count(state: PrecinctState) -> str:
         return "agreed"
     if state.numbers_to_count:
         wanting = ", ".join(state.numbers_to_count)
-        return f"{wanting} to be counted first" if state.passes or state.to_hand_count else "not begun"
+        return f"{wanting} to be counted first" if state.to_hand_count else "not begun"
     open_piles = [view for view in _piles(state) if view.standing not in ("agreed", "none")]
     return "; ".join(f"{view.pile}: {view.standing}" for view in open_piles) or "not begun"
 

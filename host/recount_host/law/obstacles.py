@@ -97,7 +97,7 @@ def _of_batch(state: PrecinctState, batch: Batch) -> list[Obstacle]:
         found.append(
             Obstacle("i9", f"I9 fails in {name}: the feeder's count and the sheet records differ; {void}")
         )
-    if state.heads is not None and state.shown is None and batch.voided_n:
+    if batch.voided_n:  # and not void, for scanning was finished with it
         found.append(
             Obstacle("voided_late", f"{name} was voided at the device after scanning was finished: {void}")
         )

@@ -23,7 +23,6 @@ from recount_host.law.notes import notes
 from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
 from recount_host.law.precinct import Facts, PrecinctState, fold
-from recount_host.law.precinct_state import PILE_OF_LETTER
 from recount_host.law.result import Result, option_names, result_of, valid_outcomes
 from recount_host.law.statement_lines import (
     ChallengedLine,
@@ -171,10 +170,8 @@ def _identities(
     open_ones = [finding.name for finding in must_hold if not finding.holds]
     if hand is None or open_ones or not _every_vote_is_on_it(state, to_count, rows, result):
         raise LedgerContradiction(f"the statement cannot be written: {', '.join(open_ones) or 'I7'} fails")
-    lines = [_identity(finding, "") for finding in scanned.values()]
-    if to_count.whole_precinct:
-        note = "D 2: all ballots were hand counted; the scanners' figures count for nothing"
-        lines = [_identity(finding, "" if finding.holds else note) for finding in scanned.values()]
+    note = "D 2: all ballots were hand counted; the scanners' figures count for nothing"
+    lines = [_identity(finding, "" if finding.holds else note) for finding in scanned.values()]
     lines += [_identity(hand, ""), _identity(i7, "")]
     held = notes(state)
     figures = tuple(str(equation) for equation in held.finding.equations) if held.finding else ()
@@ -186,7 +183,7 @@ def _identities(
             IdentityLine(
                 "I9",
                 MEANINGS["I9"],
-                holds=all(finding.holds for finding in feeding),
+                holds=True,
                 figures=(),
                 note=f"in every batch that counts: {len(feeding)}",
             )
@@ -198,8 +195,7 @@ def _every_vote_is_on_it(
     state: PrecinctState, to_count: ToCount, rows: Sequence[Row], result: Result
 ) -> bool:
     """Return whether every accepted, hand-counted and stated vote is in the rows: I7 the other way round."""
-    nothing = to_count.whole_precinct or to_count.scanned_missing
-    accepted = 0 if nothing else state.figures.votes_total
+    accepted = 0 if to_count.whole_precinct else state.figures.votes_total
     by_hand = sum(result.by_hand.values()) + sum(result.paper.values())
     return (accepted, by_hand, sum(result.stated.values())) == (
         sum(row.accepted for row in rows),
@@ -259,7 +255,7 @@ def _challenged(state: PrecinctState) -> tuple[ChallengedLine, ...]:
             ballot.envelope,
             ballot.pile,
             ballot.counted_as,
-            ballot.pile in PILE_OF_LETTER.values() and ballot.pile not in PILES,
+            ballot.pile not in PILES,
             ballot.question_and_corrections,
             " and ".join(in_words(person) for person in ballot.by),
             tuple(
@@ -368,7 +364,7 @@ def _runs(state: PrecinctState) -> tuple[RunLine, ...]:
     for given in state.assignments:
         head = (state.heads or {}).get(given.device, 0)
         run = next((run for run in state.runs if (run.device, run.run) == (given.device, given.run)), None)
-        opened = run is not None and run.opened_n <= head
+        told = run if run is not None and run.opened_n <= head else None
         used = state.heads is not None and not state.is_withdrawn(given.device)
         missing = NOT_OPENED if used else NOT_USED
         lines.append(
@@ -376,8 +372,8 @@ def _runs(state: PrecinctState) -> tuple[RunLine, ...]:
                 given.run,
                 given.device,
                 state.name_of(given.device),
-                run.software if run is not None and opened else missing,
-                run.firmware if run is not None and opened else missing,
+                missing if told is None else told.software,
+                missing if told is None else told.firmware,
                 sum(batch.run == given.run for batch in state.standing_batches) if used else 0,
                 head,
                 state.head_sha256.get(given.device, b"").hex(),

@@ -148,6 +148,18 @@ def test_one_more_container_is_counted_though_the_number_before_it_is_locked(hol
     assert day.state().other(letter) == 3
 
 
+def test_where_all_is_hand_counted_the_stack_waits_for_every_container() -> None:
+    day = Day()
+    for name in ("box-1", "box-2"):
+        receive(day, name)
+    open_(day, "box-1")
+    day.scan(TWELVE_SHEETS)
+    day.act("run_ended", (CLERK,), run="101-1", device=day.device().id)
+    day.act("hand_count_ordered", BOTH, reason="the device is dead")
+    with pytest.raises(NotAllowed, match="container box-2 has not been opened"):
+        day.enter("H", 12, ANN)
+
+
 def test_the_hand_count_of_all_ballots_waits_for_every_container() -> None:
     day = Day()
     receive(day, "box-1")

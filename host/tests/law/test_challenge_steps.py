@@ -25,6 +25,7 @@ from recount_host.rehearsal import (
     Day,
     Sheet,
     a_counted_day,
+    a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
@@ -162,6 +163,12 @@ def test_d2_once_the_figures_are_shown_no_ballot_comes_from_the_counted_ones_of_
     day.show_figures()
     with pytest.raises(NotAllowed, match='no scanner counted a ballot for "R"'):
         segregate(day, pile="counted", counted_as="R")
+
+
+def test_d2_where_all_is_hand_counted_a_ballot_comes_from_all_that_was_scanned() -> None:
+    day = a_hand_count_day()
+    segregate(day, pile="all_scanned")
+    assert day.state().questioned[0].pile == "all_scanned"
 
 
 def test_an_official_lays_a_ballot_apart_whoever_stands_beside() -> None:

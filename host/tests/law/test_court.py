@@ -7,7 +7,7 @@ import pytest
 
 from host.tests.law.test_f_court import counted, in_court
 from recount_host.act import Person
-from recount_host.law.court import forms_ready
+from recount_host.law.court import admit_court, forms_ready
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT, Day, Sheet
 
@@ -68,6 +68,12 @@ def test_f_before_the_docket_is_opened_nothing_of_the_court_is_printed() -> None
 def test_an_act_of_the_court_that_holds_too_much_is_not_admitted() -> None:
     with pytest.raises(BadEntry, match="surplus"):
         concluded().court_act("court_opened", ballots=[], surplus=1)
+
+
+def test_an_act_of_the_court_without_its_form_is_not_admitted_by_the_law_itself() -> None:
+    day = concluded()
+    with pytest.raises(BadEntry, match="surplus"):
+        admit_court(day.facts(), "court_opened", (CLERK_OF_COURT,), {"ballots": [], "surplus": 1})
 
 
 def test_who_enters_an_act_of_the_court_is_of_a_party_to_the_recount_and_of_one_only() -> None:

@@ -155,6 +155,17 @@ def test_each_line_of_the_docket_holds_what_is_about_its_own_ballot() -> None:
     assert shown(day).unruled == 1
 
 
+def test_f_a_draft_says_of_no_ballot_what_it_was_counted_as_and_the_open_docket_of_those_not_blind() -> None:
+    day = a_reconciled_day()
+    day.segregate()
+    assert [line.counted_as for line in shown(day).lines] == [""]
+    day.lock(p=0, o=0)
+    day.hand_count({"challenged": 1, "D": 1, "R": 1})
+    day.conclude()
+    day.open_docket()
+    assert [line.counted_as for line in shown(day).lines] == ["challenged"]
+
+
 def test_h_no_tie_is_told_before_every_ballot_is_ruled_on() -> None:
     day = in_court()
     more: dict[str, object] = {"part": "other", "votes": {"R": 1}, "reason": "a slip", "ruling": "order"}

@@ -36,8 +36,9 @@ def test_both_sides_enrol_a_key_by_its_words() -> None:
 
 
 def test_what_holds_too_much_enrols_nothing() -> None:
+    day, body = Day(), {**enrolment_body("alpha", Device().public_key), "surplus": 1}
     with pytest.raises(BadEntry, match="surplus"):
-        do(Day(), ENROLLED, {**enrolment_body("alpha", Device().public_key), "surplus": 1})
+        admit_enrolment(day.acts, day.order, ENROLLED, BOTH, body)
 
 
 def test_one_side_alone_and_persons_of_no_party_enrol_nothing() -> None:

@@ -81,7 +81,7 @@ def test_what_holds_too_much_and_who_is_of_no_side_or_of_two_is_refused(
     day = Day()
     device = given(day)
     with pytest.raises((BadEntry, NotAllowed), match=why):
-        do(day, ENDED, by, run="test-1", device=device.id, **body)
+        admit_logic_accuracy(day.facts(), ENDED, by, {"run": "test-1", "device": device.id, **body})
 
 
 def test_a_device_that_was_never_heard_of_has_no_zero_report() -> None:
@@ -155,6 +155,7 @@ def test_a_sheet_that_people_laid_into_another_tray_is_held_against_the_deck_as_
     device.open_batch()
     device.land(device.judge(Sheet(COUNTED, ("D",))), NOT_ACCEPTED, by="hand")
     device.close_batch()
+    assert compared(day, device).differences[0].actual == "not accepted"
     actual = compared(day, device).actual
     assert (actual.counted, actual.not_accepted, dict(actual.votes)) == (0, 1, {})
 
@@ -219,6 +220,18 @@ def test_of_an_open_batch_and_of_a_device_without_records_nothing_is_compared() 
     nothing = compare(replace(day.facts(), devices={}), assigned_tests(day.acts, device.id)[-1])
     assert nothing.hindrances == ("the device has not begun the test",)
     assert "not armed" in why_not_live(replace(day.facts(), devices={}), device.id, PROGRAM)
+
+
+def test_a_void_batch_hinders_no_test_that_was_fed_again() -> None:
+    day = Day()
+    device = given(day)
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    device.write("batch_voided", {"reason": "a jam", "by": ["Ann Lee, official, D", "Bob Ray, official, R"]})
+    device.open_batch()
+    device.scan(RIGHT[0])
+    device.close_batch()
+    assert compared(day, device).hindrances == ()
 
 
 def test_from_the_first_oath_on_only_the_sworn_end_a_test() -> None:

@@ -58,6 +58,11 @@ def test_where_no_paper_is_stated_the_ballots_alone_are() -> None:
     assert equations(keyed(a_counted_day())) == ["ballots found = 12, statement of results = 12"]
 
 
+def test_where_no_paper_ballot_is_stated_the_pollbook_is_held_against_the_ballots_on_scanners() -> None:
+    day = keyed(a_counted_day(), pollbook=12)
+    assert equations(day)[-1] == "ballots = 12, pollbook names = 12"
+
+
 def test_counters_and_pollbook_are_held_against_what_is_stated() -> None:
     day = keyed(a_rich_day(), ballots=12, paper_ballots=3, counter__east=9, counter__west=3, pollbook=15)
     assert equations(day) == [

@@ -14,7 +14,7 @@ from recount_host.law.errors import LedgerContradiction
 from recount_host.law.precinct import PrecinctState
 from recount_host.law.statement_lines import CountLine, Line, PileLine, RunLine, Signer, SourceLine, Statement
 from recount_host.order import order_hash, order_text_of
-from recount_host.rehearsal import ANN, BOB, BOTH, PROGRAM, TWELVE_SHEETS, Day, Sheet, a_scanned_day
+from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, PROGRAM, TWELVE_SHEETS, Day, Sheet, a_scanned_day
 
 PEOPLE, SCANNERS = "counted by people", "reported by the scanners"
 TEAM = "Ann Lee, official, D and Bob Ray, official, R"
@@ -249,6 +249,49 @@ def test_d2_where_both_sides_sent_all_to_hand_count_nothing_of_a_scanner_stands_
     (run,) = said.runs
     assert (run.software, run.firmware, run.batches) == ("nothing of it counts", "nothing of it counts", 0)
     assert (run.last_record, run.last_record_sha256) == (0, "")
+
+
+def test_each_device_is_named_with_its_own_run() -> None:
+    day = Day()
+    day.scan(TWELVE_SHEETS)
+    other = day.device("beta")
+    given: dict[str, Any] = {"run": "101-2", "device": other.id, "program": PROGRAM}
+    day.act("run_assigned", (CLERK,), **given, contest="governor", mode="training")
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    runs = written(day).runs
+    assert [(run.run, run.software) for run in runs] == [("101-1", "1.0"), ("101-2", "never opened")]
+
+
+def test_d2_what_a_scanner_would_have_told_stands_nowhere_where_both_sides_sent_all_to_hand_count() -> None:
+    day = a_scanned_day()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.act("hand_count_ordered", BOTH, reason="the device is dead")
+    day.lock(p=0, o=0)
+    day.count_pile("all_scanned", {"D": 12})
+    names = {identity.name for identity in written(day).identities}
+    assert names == {"I6", "I7", "I8"}
+
+
+def test_a_container_stands_on_the_statement_with_who_opened_it() -> None:
+    day = Day()
+    receive(day, "box-1")
+    receive(day, "spoiled-1", "spoiled")
+    open_(day, "box-1")
+    day.scan(TWELVE_SHEETS)
+    day.finish()
+    day.lock(H=12, c=9, s=2, x=1)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    containers = written(day).containers
+    both = "Ann Lee, official, D and Bob Ray, official, R"
+    assert [(one.name, one.opened_by) for one in containers] == [("box-1", both), ("spoiled-1", "")]
 
 
 def test_a_device_that_never_opened_its_run_is_named_as_such() -> None:

@@ -156,6 +156,24 @@ def test_f_the_court_certifies_a_precinct_whose_ballots_are_all_ruled_on() -> No
         day.rule("D", "T-9")
 
 
+def test_d2_of_accepted_ballots_no_option_has_less_than_none_whatever_other_rulings_say() -> None:
+    day = in_court()
+    on_result(day, ACCEPTED, R=-1)
+    on_result(day, OTHER_MATTER, D=1)
+    with pytest.raises(NotAllowed, match="leave -1 votes for D"):
+        on_result(day, ACCEPTED, D=-6)
+    with pytest.raises(NotAllowed, match="leave -1 votes for other_write_in"):
+        on_result(day, ACCEPTED, other_write_in=-1)
+    on_result(day, ACCEPTED, D=-5)
+
+
+def test_f_nobody_but_the_clerk_enters_that_a_party_was_heard() -> None:
+    day = in_court()
+    said: dict[str, Any] = {"tag": "T-1", "side": "D", "inspected": "inspected", "argument": ""}
+    with pytest.raises(NotAllowed, match="the clerk of the court enters this"):
+        day.act("ballot_heard", (ANN,), **said)
+
+
 def test_an_act_of_the_court_that_another_than_the_clerk_entered_is_found_in_the_ledger() -> None:
     day = counted()
     day.conclude()

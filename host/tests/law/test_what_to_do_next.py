@@ -66,6 +66,20 @@ def test_a_container_that_comes_while_ballots_are_fed_is_opened() -> None:
     assert following(day).startswith("open container box-2, both sides together (custody open); then ")
 
 
+def test_paper_ballots_stay_sealed_while_others_are_fed() -> None:
+    day = Day()
+    day.scan(TWELVE_SHEETS)
+    receive(day, "paper-1", "paper")
+    assert following(day) == advice(State.SCANNING)
+
+
+def test_before_a_figure_is_shown_the_hand_count_has_not_begun() -> None:
+    assert Day().view().hand_count == "not begun"
+    day = a_scanned_day()
+    day.lock(H=11, c=9, s=2, x=0, p=0)
+    assert day.view().hand_count == "not begun"
+
+
 def test_once_both_sides_sent_all_to_hand_count_nothing_is_verified_again() -> None:
     day = a_scanned_day()
     day.lock(H=12, c=10, s=1, x=1)
