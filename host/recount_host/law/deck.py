@@ -92,7 +92,7 @@ def parse_deck(text: bytes) -> Deck:
         deck = msgspec.toml.decode(text, type=Deck)
     except msgspec.ValidationError as error:
         raise DeckError(str(error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise DeckError(f"it is not TOML: {error}") from error
     codes = Counter(sheet.code for sheet in deck.sheets)
     for code, number in codes.items():

@@ -22,6 +22,15 @@ def test_a_number_is_locked_when_two_persons_of_different_sides_agree() -> None:
     assert a_book((12, ANN), (12, BOB)).value("H", 1) == 12
 
 
+def test_entries_are_told_two_and_two_as_both_counted_in_turn() -> None:
+    day = a_scanned_day()
+    for c in (9, 8):
+        day.enter("c", c, ANN)
+        day.enter("c", 8, BOB)
+    rounds = day.state().counts.rounds
+    assert [[entry.value for entry in entries] for entries in rounds] == [[9, 8], [8, 8]]
+
+
 def test_one_persons_count_locks_nothing() -> None:
     book = a_book((12, ANN))
     assert book.standing("H", 1) is Standing.HALF

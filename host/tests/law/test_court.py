@@ -65,6 +65,12 @@ def test_f_before_the_docket_is_opened_nothing_of_the_court_is_printed() -> None
     assert forms_ready(day.court()) == ("transmittal", "docket", "rulings", "certification")
 
 
+def test_f_when_all_is_ruled_on_the_draft_is_printed_and_signed_next() -> None:
+    situation, following = all_ruled().court().situation
+    assert situation == "every questioned ballot is ruled on"
+    assert following.startswith("print the draft of the certification (court forms)")
+
+
 def test_an_act_of_the_court_that_holds_too_much_is_not_admitted() -> None:
     with pytest.raises(BadEntry, match="surplus"):
         concluded().court_act("court_opened", ballots=[], surplus=1)

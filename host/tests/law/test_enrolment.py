@@ -35,6 +35,12 @@ def test_both_sides_enrol_a_key_by_its_words() -> None:
     assert day.acts[-1].body["words"]
 
 
+def test_a_second_device_is_enrolled_by_another_name() -> None:
+    day = Day()
+    first, second = enrol(day), enrol(day, "beta", "beta")
+    assert set(enrolments(day.acts)) == {first, second}
+
+
 def test_what_holds_too_much_enrols_nothing() -> None:
     day, body = Day(), {**enrolment_body("alpha", Device().public_key), "surplus": 1}
     with pytest.raises(BadEntry, match="surplus"):

@@ -45,7 +45,8 @@ def test_a_device_is_told_its_test_with_all_that_it_opens_the_run_by() -> None:
 
 def test_a_test_that_was_opened_or_ended_is_not_told_any_more() -> None:
     day = Day()
-    assert duties(day.facts(), fed(day).id) == ()
+    device = fed(day)
+    assert duties(day.facts(), device.id) == ()
     day = Day()
     device = given(day)
     do(day, ENDED, run="test-1", device=device.id)
@@ -257,12 +258,20 @@ def test_each_device_is_live_by_its_own_latest_certificate_and_zero_report() -> 
     assert "its certificate is not in this ledger" in why_not_live(day.facts(), device.id, PROGRAM)
 
 
+def test_the_tests_of_a_device_are_its_own() -> None:
+    day = Day()
+    device = given(day)
+    assert [act.body["run"] for act in assigned_tests(day.acts, device.id)] == ["test-1"]
+    assert assigned_tests(day.acts, Device("beta").id) == ()
+
+
 def test_since_it_was_armed_its_software_is_the_same() -> None:
     day = Day()
     device = armed(day)
     zero(day, device)
-    device.write("device_started", {"software": "2.0", "firmware": "1.0", "boot": 2, "note": ""}, batch=0)
-    assert "run logic and accuracy" in why_not_live(day.facts(), device.id, PROGRAM)
+    what = {"precinct": "101", "contest": "governor", "program": PROGRAM, "mode": "training"}
+    device.write("run_opened", {**what, "software": "2.0", "firmware": "1.0"}, batch=0)
+    assert why_not_live(day.facts(), device.id, PROGRAM).startswith("since it was armed, ")
 
 
 def test_a_batch_of_a_run_that_was_never_opened_is_no_precincts_to_void() -> None:

@@ -257,6 +257,9 @@ def test_each_device_is_named_with_its_own_run() -> None:
     other = day.device("beta")
     given: dict[str, Any] = {"run": "101-2", "device": other.id, "program": PROGRAM}
     day.act("run_assigned", (CLERK,), **given, contest="governor", mode="training")
+    other.run = "101-2"
+    what = {"precinct": "101", "contest": "governor", "program": PROGRAM, "mode": "training"}
+    other.write("run_opened", {**what, "software": "2.0", "firmware": "3.0"}, batch=0)
     day.finish()
     day.lock(H=12, c=9, s=2, x=1)
     day.reconcile()
@@ -264,7 +267,10 @@ def test_each_device_is_named_with_its_own_run() -> None:
     day.lock(p=0, o=0)
     day.hand_count({"D": 1, "R": 1, "no_vote": 1})
     runs = written(day).runs
-    assert [(run.run, run.software) for run in runs] == [("101-1", "1.0"), ("101-2", "never opened")]
+    assert [(run.run, run.software, run.firmware) for run in runs] == [
+        ("101-1", "1.0", "1.0"),
+        ("101-2", "2.0", "3.0"),
+    ]
 
 
 def test_d2_what_a_scanner_would_have_told_stands_nowhere_where_both_sides_sent_all_to_hand_count() -> None:

@@ -11,7 +11,7 @@ from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.rulings import Heard, ResultRuling, Ruling
 from recount_host.law.states import State
 from recount_host.law.steps_of_court import changes_by_court
-from recount_host.rehearsal import ANN, CLERK_OF_COURT, Day
+from recount_host.rehearsal import ANN, BOTH, CLERK_OF_COURT, Day
 
 CLERK_ONLY = (CLERK_OF_COURT,)
 
@@ -134,7 +134,22 @@ def test_a_ruling_on_a_result_changes_options_of_the_contest(votes: dict[str, in
         on_result(in_court(), OTHER_MATTER, **votes)
 
 
-def test_a_precinct_without_a_program_is_ruled_on_for_the_parties() -> None:
+def test_a_ledger_without_a_program_is_ruled_on_for_the_parties() -> None:
+    day = Day(program=False)
+    for person in BOTH:
+        day.act("results_keyed", (person,), figures={"ballots": 12, "votes:D": 7, "votes:R": 5})
+    day.act("ballots_not_found", BOTH, stream="scanned", reason="the room was flooded")
+    day.lock(p=0)
+    for person in BOTH:
+        day.act("call_answered", (person,), answer="no_further_question")
+    day.conclude()
+    day.open_docket()
+    on_result(day, OTHER_MATTER, D=1)
+    with pytest.raises(NotAllowed, match='"T" is no option of this contest: the options are D, R'):
+        on_result(day, OTHER_MATTER, T=1)
+
+
+def test_where_no_scanner_accepted_a_ballot_another_matter_alone_is_ruled_on() -> None:
     day = a_day_without_the_scanned_ballots()
     day.conclude()
     day.open_docket()
