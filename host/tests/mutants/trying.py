@@ -180,7 +180,10 @@ def tests_for(mutant: Mutant, reached: Reached, noticed_before: Counter[str]) ->
     lines = reached.lines.get(mutant.module, {})
     names = set(reached.seconds)  # a table is read when its module is
     if mutant.function:
-        names = {name for line in range(mutant.line, mutant.last_line + 1) for name in lines.get(line, ())}
+        first = mutant.line
+        while first > 1 and not any(line in lines for line in range(first, mutant.last_line + 1)):
+            first -= 1  # a constant within a longer statement has no line of its own
+        names = {name for line in range(first, mutant.last_line + 1) for name in lines.get(line, ())}
     quick = [name for name in names if reached.seconds[name] <= SLOW_S]
     return sorted(
         quick,
