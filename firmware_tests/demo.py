@@ -14,6 +14,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -335,13 +336,17 @@ def print_statement(
 
 
 def question_a_ballot(day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequence[str]]]) -> None:
-    """Let one official question a counted ballot: its vote stays in the totals until a court rules."""
+    """Let one official question a counted ballot: its vote stays in the totals until a court rules.
+
+    One of those that most voters marked alike: whatever the deck says wrongly, such were counted.
+    """
     truths = {sheet.id: sheet.truth for sheet in deck.sheets}
-    counted = next((truths[sheet] for pile in piles for sheet in pile["counted"]), None)
-    if counted is None:
+    counted = Counter(tuple(truths[sheet].choices) for pile in piles for sheet in pile["counted"])
+    if not counted:
         return
+    [(choices, _how_many)] = counted.most_common(1)
     tag, question = ("challenge", "segregate", deck.precinct, "T-1"), "a mark beside the contest"
-    where = ("--envelope", "E-1", "--pile", "counted", "--counted-as", "+".join(counted.choices))
+    where = ("--envelope", "E-1", "--pile", "counted", "--counted-as", "+".join(choices))
     day.does(*tag, *where, "--question", question, "--by", BOB)
     stated = ("challenge", "state", deck.precinct, "T-1", "--ground", "ballot")
     day.does(*stated, "--text", "The mark may tell who the voter is.", "--by", BOB)
