@@ -45,6 +45,8 @@ MEANT = (*FILLED, "x", "check", "line", "long_axis", "circle")
 TOUCHES = ("dot", "tick", "resting", "outside")
 """Pen on paper that marks nothing."""
 SMALL = ("dot", "tick")
+VOTERS_TOOLS = tuple(tool for tool in TOOLS if tool != "faint_pencil")
+"""What voters write with; the other is for the sheets of a deck that must be doubtful."""
 DIRT = ("dust", "hair", "smear", "show_through", "crease")
 HIDDEN = "hidden"
 """A mark under a dab that is bright enough to hide it: glare, correction fluid."""
@@ -225,7 +227,7 @@ def _blurred(picture: NDArray[np.float32], sigma: float) -> Grey:
 def any_pen(rng: Chance, widest_mm: float = 1.6, palest: float = 190) -> Pen:
     """Return a pen: half of the time one of the usual tools, otherwise any width and shade."""
     if rng.random() < 0.5:
-        tool = list(TOOLS)[int(rng.integers(len(TOOLS)))]
+        tool = VOTERS_TOOLS[int(rng.integers(len(VOTERS_TOOLS)))]
         pen = take(tool, WORKING_DPI, rng)
         return Pen(min(pen.grey, palest), min(pen.width_px, widest_mm * PX_PER_MM), pen.grain)
     width = rng.uniform(0.4, widest_mm)
