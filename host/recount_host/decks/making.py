@@ -1,6 +1,6 @@
 """From a contest program and its blanks to a whole deck: sheets, pictures, expected results."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,14 +15,16 @@ from recount_classifier.reading import read_sheet
 from recount_host.decks.composition import Plan, compose
 from recount_host.decks.drawing import MM_PER_INCH, StyleBlank, draw_back, draw_sheet, is_printed
 from recount_host.errors import OperatorError
-from recount_host.law.deck import Deck, DeckSheet
+from recount_host.law.deck import OTHER_BALLOT, Deck, DeckSheet
 from recount_host.programs.blanks import read_blank
 from recount_host.programs.building import program_of
 from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
 from recount_protocol.fates import NOT_ACCEPTED
 
-FOREIGN_SEED = 802_2
-"""Of the invented ballot that stands for another style where no blank of one is given."""
+_INVENTED = range(802_2, 802_2 + 40)
+"""Seeds of invented ballots, one of which stands for another style where no blank of one is given."""
+_READINGS = 8
+"""A ballot of another style is scanned so often when a deck is made: each time it must be told as one."""
 
 
 @dataclass(frozen=True)
@@ -78,26 +80,36 @@ def read_source(program: Program, spec_path: Path, foreign: Path | None) -> Sour
                 "empty on the blank, and build the program again"
             )
     blanks = {style.id: _blank(spec, style, spec_path.parent) for style in spec.styles}
-    other = _invented(spec) if foreign is None else read_blank(foreign.name, foreign.parent, spec.dpi)
-    source = Source(program, blanks, other, foreign_is_drawn=foreign is None)
-    _check_is_foreign(source)
-    return source
-
-
-def _invented(spec: ProgramSpec) -> Grey:
-    """Return the blank of a ballot that nobody was ever given, at the spec's scale."""
-    return draw_blank(random_design(FOREIGN_SEED), dpi=spec.dpi).image
-
-
-def _check_is_foreign(source: Source) -> None:
-    """Refuse a blank as foreign that bears the contest just as a style of the program does."""
-    plan = next(plan for plan in compose(source.program) if plan.foreign)
-    picture = draw_sheet(plan, "foreign", source.blanks[plan.style], source.foreign)
-    if read_sheet([picture], source.program, expects_test=True).fate != NOT_ACCEPTED:
+    if foreign is None:
+        return Source(program, blanks, _invented(spec, program, blanks), foreign_is_drawn=True)
+    other = read_blank(foreign.name, foreign.parent, spec.dpi)
+    if not _is_foreign(other, program, blanks):
         raise OperatorError(
-            "the blank given as one of another style bears this contest just as the program's own do: give a "
-            "blank without this contest, or with other names at its place, or none"
+            "the blank given as one of another style bears this contest just as the program's own do, or is "
+            "not surely told from them: give a blank without this contest, or with other names at its place, "
+            "or none"
         )
+    return Source(program, blanks, other, foreign_is_drawn=False)
+
+
+def _invented(spec: ProgramSpec, program: Program, blanks: Mapping[str, StyleBlank]) -> Grey:
+    """Return the blank of a ballot that nobody was ever given. Raises OperatorError where none can be had."""
+    drawn = (draw_blank(random_design(seed), dpi=spec.dpi).image for seed in _INVENTED)
+    found = next((blank for blank in drawn if _is_foreign(blank, program, blanks)), None)
+    if found is None:
+        raise OperatorError(
+            "no invented ballot is surely told from this program's own: give a blank of another style "
+            "(--foreign)"
+        )
+    return found
+
+
+def _is_foreign(blank: Grey, program: Program, blanks: Mapping[str, StyleBlank]) -> bool:
+    """Return whether a ballot is told as one of another style, each time that it is scanned."""
+    plan = next(plan for plan in compose(program) if plan.foreign)
+    pictures = (draw_sheet(plan, f"foreign {n}", blanks[plan.style], blank) for n in range(_READINGS))
+    verdicts = (read_sheet([picture], program, expects_test=True) for picture in pictures)
+    return all(one.fate == NOT_ACCEPTED and OTHER_BALLOT.issuperset(one.reasons) for one in verdicts)
 
 
 def _blank(spec: ProgramSpec, style: StyleSpec, folder: Path) -> StyleBlank:

@@ -17,7 +17,9 @@ from recount_classifier.reading import read_sheet
 from recount_host.cli import main
 from recount_host.decks.composition import KIND_WORDS, Spot, compose, filled, weights
 from recount_host.decks.deck_make import make_deck
+from recount_host.decks.making import read_source
 from recount_host.decks.papers import DAMAGE_WORDS, TOOL_WORDS
+from recount_host.errors import OperatorError
 from recount_host.law.deck import classes_of, parse_deck
 from recount_host.programs.building import program_of
 from recount_host.programs.spec import parse_spec
@@ -318,3 +320,17 @@ def test_a_deck_is_made_only_from_the_programs_own_blanks(
     assert main(words) == 2
     assert "gives another program" in capsys.readouterr().err
     assert not (tmp_path / "deck").exists()
+
+
+def test_a_blank_that_is_refused_for_another_reason_than_its_style_cannot_stand_for_another_style(
+    tmp_path: Path,
+) -> None:
+    blank = cv2.imread(str(FAIRVIEW / "blank-101-front.png"), cv2.IMREAD_GRAYSCALE)
+    assert blank is not None
+    left, top, right_edge, bottom = (
+        round(edge) for edge in parse_spec((FAIRVIEW / "spec.toml").read_bytes()).styles[0].contest_box
+    )
+    blank[top:bottom, left:right_edge] = 255
+    cv2.imwrite(str(tmp_path / "bare.png"), blank)
+    with pytest.raises(OperatorError, match="not surely told from them"):
+        read_source(right(), FAIRVIEW / "spec.toml", tmp_path / "bare.png")
