@@ -345,11 +345,11 @@ def question_a_ballot(day: Day, deck: Deck, piles: Sequence[Mapping[str, Sequenc
     if not counted:
         return
     [(choices, _how_many)] = counted.most_common(1)
-    tag, question = ("challenge", "segregate", deck.precinct, "T-1"), "a mark beside the contest"
+    tag, question = ("challenge", "segregate", deck.precinct, "T-1"), "its paper is paler than the others"
     where = ("--envelope", "E-1", "--pile", "counted", "--counted-as", "+".join(choices))
     day.does(*tag, *where, "--question", question, "--by", BOB)
     stated = ("challenge", "state", deck.precinct, "T-1", "--ground", "ballot")
-    day.does(*stated, "--text", "The mark may tell who the voter is.", "--by", BOB)
+    day.does(*stated, "--text", "It may be no ballot that was cast in this election.", "--by", BOB)
     say("people", f"{BOB} questions a counted ballot: it lies in an envelope, for the court")
 
 
