@@ -169,6 +169,8 @@ def _changes(facts: Facts, _court: Court) -> Iterator[Block]:
     columns = ("Option", "Certified before", "Recounted", "By rulings", "Now", "Change")
     yield heading("All precincts together")
     yield table(columns, [_change(option) for option in report.totals], "")
+    if report.pollbooks:
+        yield words(*map(sentence, report.pollbooks))
     for line in report.precincts:
         yield heading(f"Precinct {line.id} {line.name}")
         yield table(columns, [_change(option) for option in line.options], "")

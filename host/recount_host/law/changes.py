@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from recount_host.law.certification import mode_of, ruling_lines
 from recount_host.law.court import Court, check_form_ready, fold_court
 from recount_host.law.custody import COUNTED_CONTENTS, STREAMS
-from recount_host.law.notes import ballots, notes
+from recount_host.law.notes import ballots, notes, pollbooks_together
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.result import option_names, result_of
 from recount_host.law.steps_of_court import changes_by_court
@@ -48,6 +48,8 @@ class Changes:
     mode: str
     precincts: tuple[PrecinctChanges, ...]
     totals: tuple[Change, ...]
+    pollbooks: tuple[str, ...]
+    """What all precincts together have against their pollbooks, in sentences."""
 
 
 def changes(facts: Facts) -> Changes:
@@ -55,7 +57,9 @@ def changes(facts: Facts) -> Changes:
     court = fold_court(facts)
     check_form_ready(court, "changes")
     lines = tuple(_of_precinct(court, state) for state in court.precincts.values())
-    return Changes(court.version, mode_of(court), lines, _totals(lines))
+    return Changes(
+        court.version, mode_of(court), lines, _totals(lines), pollbooks_together(court.precincts.values())
+    )
 
 
 def _of_precinct(court: Court, state: PrecinctState) -> PrecinctChanges:

@@ -21,7 +21,7 @@ from recount_host.law.errors import NotAllowed
 from recount_host.law.hand_count import agreed, of_pile
 from recount_host.law.identities import MEANINGS
 from recount_host.law.live import ZERO
-from recount_host.law.notes import notes
+from recount_host.law.notes import forecast, notes
 from recount_host.law.obstacles import obstacles
 from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
@@ -284,8 +284,12 @@ def view(state: PrecinctState) -> PrecinctView:
         challenged=challenged(state),
         call=tuple((in_words(p), answer_of(p, state.answers).replace("_", " ")) for p in state.team),
         statements_printed=len(state.statements),
-        notes=notes(state).sentences if state.agreeing_act is not None else (),
+        notes=notes(state).sentences if state.agreeing_act is not None else _before_the_run(state),
     )
+
+
+def _before_the_run(state: PrecinctState) -> tuple[str, ...]:
+    return forecast(state) if state.state is State.OPEN else ()
 
 
 def _next(state: PrecinctState, advice: str) -> str:

@@ -4,7 +4,7 @@ E s. 4: where more was counted than the pollbook has names, the figures stand. N
 changes a number; nothing missing is topped up.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from recount_host.law.custody import COUNTED_CONTENTS, PAPER, SCANNED
@@ -58,8 +58,12 @@ def _voted(state: PrecinctState) -> tuple[str, int]:
     stated = state.results.agreed or {}
     if state.order.pollbook == "ballots":
         return "ballots", stated[BALLOTS] + stated.get(PAPER_BALLOTS, 0)
-    votes = sum(sum(state.results.votes(stream).values()) for stream in (SCANNED, PAPER))
-    return "votes cast", votes
+    return "votes cast", _votes(state)
+
+
+def _votes(state: PrecinctState) -> int:
+    """Return the votes for all options together, as the statement of results has them."""
+    return sum(sum(state.results.votes(stream).values()) for stream in (SCANNED, PAPER))
 
 
 def _sentences(state: PrecinctState) -> Iterator[str]:
@@ -91,6 +95,17 @@ def _pollbook(state: PrecinctState, names: int | None) -> Iterator[str]:
     if names is None:
         return
     what, number = _voted(state)
+    yield from _against_names(what, number, names)
+    elected = state.order.vote_for
+    if elected > 1:
+        votes = _votes(state)
+        yield (
+            f"for information: {votes} votes, of which a ballot may have {elected}, are those of "
+            f"{votes / elected:.1f} full ballots"
+        )
+
+
+def _against_names(what: str, number: int, names: int) -> Iterator[str]:
     if number > names:
         yield (
             f"{what} {number} exceed the {names} names on the pollbook: the figures recorded are accepted as "
@@ -98,3 +113,45 @@ def _pollbook(state: PrecinctState, names: int | None) -> Iterator[str]:
         )
     elif number < names:
         yield f"the pollbook has {names - number} names more than {what}: reported, without effect"
+
+
+def pollbooks_together(states: Iterable[PrecinctState]) -> tuple[str, ...]:
+    """Return what all precincts together have against their pollbooks, nothing where one has none keyed in.
+
+    "On all ballot scanners" is read as those of each precinct (E s. 4); the sum is told beside it.
+    """
+    what, number, names = "", 0, 0
+    for state in states:
+        here = (state.results.agreed or {}).get(POLLBOOK)
+        if here is None:
+            return ()
+        what, voted = _voted(state)
+        number, names = number + voted, names + here
+    held = f"all precincts together: {what} {number}, pollbook names {names}"
+    return (held, *_against_names(what, number, names))
+
+
+def forecast(state: PrecinctState) -> tuple[str, ...]:
+    """Return how many ballots will be set aside where several are elected, told before the run.
+
+    Any ballot with fewer votes than N is an undervote (A), and an overvote or a write-in is set aside too:
+    the statement of results says how many votes for printed options its ballots lack. Nothing where it does
+    not have the votes of each printed option, and nothing while the stack is counted blind.
+    """
+    stated, contest, most = state.results.agreed or {}, state.contest, state.order.vote_for
+    if contest is None or most == 1 or state.stack is None:
+        return ()
+    votes = state.results.votes(SCANNED)
+    printed = [option.key for option in contest.printed]
+    if not votes.keys() >= set(printed):
+        return ()
+    cast, lacking = stated[BALLOTS], most * stated[BALLOTS] - sum(votes[key] for key in printed)
+    if lacking <= 0:
+        return ()
+    fewest, at_most = -(-lacking // most), min(lacking, cast)
+    span = f"{fewest}" if fewest == at_most else f"{fewest} to {at_most}"
+    told = (
+        f"by the statement of results {span} of {ballots(cast)} give fewer than {most} votes to printed "
+        "names: so many will be set aside and counted by hand, unless the court orders that all are"
+    )
+    return (told,)

@@ -445,6 +445,7 @@ def test_f_every_change_is_reported_and_every_precinct_without_one_too() -> None
         changes(day.facts())
     day.certify()
     report = changes(day.facts())
+    assert report.pollbooks == ()
     first, second, third = report.precincts
     assert [(o.key, o.certified, o.final, o.change) for o in first.options] == [
         ("D", 6, 6, 0),

@@ -1,10 +1,13 @@
 """I8, E s. 4: what the ballots are held against, figure by figure; a note, never a trigger."""
 
+from collections.abc import Mapping
+
 from host.tests.law.test_b_custody import open_, receive
 from host.tests.law.test_custody_steps import lost
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
-from recount_host.law.notes import notes
-from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, a_counted_day, a_reconciled_day
+from recount_host.law.notes import forecast, notes, pollbooks_together
+from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, Sheet, a_counted_day, a_reconciled_day
+from recount_protocol.fates import COUNTED, SET_ASIDE
 
 STATED = {"ballots": 12, "votes:D": 6, "votes:R": 4}
 
@@ -112,3 +115,70 @@ def test_without_a_statement_of_results_nothing_is_held_against_anything() -> No
     day = a_reconciled_day()
     day.lock(p=0, o=0)
     assert notes(day.state()).finding is None
+
+
+def test_where_several_are_elected_the_votes_are_told_as_full_ballots_for_information() -> None:
+    day = Day(vote_for=2)
+    day.scan([*(Sheet(COUNTED, ("D", "R")) for _ in range(5)), Sheet(SET_ASIDE, (), ("undervote",))])
+    day.finish()
+    day.lock(H=6, c=5, s=1, x=0)
+    day.reconcile()
+    day.show_figures()
+    day.lock(p=0, o=0)
+    day.hand_count({"D": 1})
+    assert sentences(keyed(day, ballots=6, votes__D=6, votes__R=5, pollbook=6)) == (
+        "for information: 11 votes, of which a ballot may have 2, are those of 5.5 full ballots",
+    )
+    assert sentences(keyed(a_counted_day(), pollbook=12)) == ()
+
+
+def test_the_precincts_together_are_held_against_their_pollbooks_where_each_has_one() -> None:
+    one, other = (keyed(a_counted_day(), pollbook=names).state() for names in (12, 9))
+    assert pollbooks_together([one, other]) == (
+        "all precincts together: ballots 24, pollbook names 21",
+        "ballots 24 exceed the 21 names on the pollbook: the figures recorded are accepted as correct (E)",
+    )
+    more = keyed(a_counted_day(), pollbook=15).state()
+    assert pollbooks_together([one, more, other]) == (
+        "all precincts together: ballots 36, pollbook names 36",
+    )
+    assert pollbooks_together([one, keyed(a_counted_day()).state()]) == ()
+    assert pollbooks_together([one, a_counted_day().state()]) == ()
+    assert pollbooks_together([keyed(a_counted_day()).state()]) == ()
+
+
+def a_day_before_the_run(vote_for: int, figures: Mapping[str, int], *, locked: bool = True) -> Day:
+    day = keyed(Day(vote_for=vote_for), **figures)
+    if locked:
+        day.lock(H=12)
+    return day
+
+
+def test_before_the_run_it_is_told_how_many_ballots_will_be_set_aside_where_several_are_elected() -> None:
+    every = {"votes__D": 9, "votes__R": 8, "votes__T": 0}
+    said = (
+        "by the statement of results 4 to 7 of 12 ballots give fewer than 2 votes to printed names: so many "
+        "will be set aside and counted by hand, unless the court orders that all are"
+    )
+    day = a_day_before_the_run(2, every)
+    assert day.view().notes == (said,)
+    day.scan([Sheet(COUNTED, ("D", "R"))])
+    assert day.view().notes == ()
+    [few] = a_day_before_the_run(3, every).view().notes
+    assert few.startswith("by the statement of results 7 to 12 of 12 ballots give fewer than 3 votes")
+    one = a_day_before_the_run(2, {**every, "votes__R": 14})
+    assert one.view().notes[0].startswith("by the statement of results 1 of 12 ballots")
+    assert a_day_before_the_run(2, {**every, "votes__R": 15}).view().notes == ()
+
+
+def test_no_forecast_is_told_where_one_is_elected_or_votes_are_not_stated_or_the_stack_is_counted() -> None:
+    every = {"votes__D": 9, "votes__R": 2, "votes__T": 0}
+    assert a_day_before_the_run(1, every).view().notes == ()
+    assert a_day_before_the_run(2, {"votes__D": 9}).view().notes == ()
+    assert forecast(a_day_before_the_run(2, every, locked=False).state()) == ()
+    without_program = keyed(Day(vote_for=2, program=False), votes__D=9, votes__R=2)
+    without_program.lock(H=12)
+    assert forecast(without_program.state()) == ()
+    unstated = Day(vote_for=2)
+    unstated.lock(H=12)
+    assert forecast(unstated.state()) == ()
