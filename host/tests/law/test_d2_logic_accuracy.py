@@ -78,13 +78,18 @@ def fed(day: Day, sheets: Sequence[Sheet] = RIGHT, *, back: Sequence[str] = ("do
     device = given(day)
     device.open_run("test-1", "logic-accuracy", mode="test")
     device.open_batch()
+    feed(device, sheets, back=back)
+    device.close_batch()
+    return device
+
+
+def feed(device: Device, sheets: Sequence[Sheet] = RIGHT, *, back: Sequence[str] = ("double_feed",)) -> None:
+    """Let the deck go through: before its third sheet sheets come back for these reasons."""
     for n, sheet in enumerate(sheets):
         if n == 2:
             for reason in back:
                 device.give_back(reasons=(reason,))
         device.scan(sheet)
-    device.close_batch()
-    return device
 
 
 def compared(day: Day, device: Device) -> Comparison:
@@ -454,10 +459,7 @@ def test_a_test_without_a_batch_is_not_finished() -> None:
 def test_a_batch_whose_counts_do_not_fit_finishes_no_test() -> None:
     day = Day()
     device = open_batch_of(day)
-    for n, sheet in enumerate(RIGHT):
-        if n == 2:
-            device.give_back(reasons=("double_feed",))
-        device.scan(sheet)
+    feed(device)
     device.close_batch(counted=99)
     found = compared(day, device)
     assert found.hindrances == ("batch 1: the feeder's own counts and the records differ (I9)",)
@@ -488,10 +490,7 @@ def test_a_voided_batch_is_no_part_of_the_test() -> None:
     device.close_batch()
     device.write("batch_voided", {"reason": "again", "by": ["Ann Lee, official, D", "Bob Ray, official, R"]})
     device.open_batch()
-    for n, sheet in enumerate(RIGHT):
-        if n == 2:
-            device.give_back(reasons=("double_feed",))
-        device.scan(sheet)
+    feed(device)
     device.close_batch()
     assert compared(day, device).passed
 

@@ -17,6 +17,7 @@ from host.tests.law.test_d2_logic_accuracy import (
     compared,
     do,
     fed,
+    feed,
     given,
     zero,
 )
@@ -105,10 +106,7 @@ def test_a_test_that_the_device_ran_with_another_program_than_assigned_arms_noth
     device = given(day)
     device.open_run("test-1", "logic-accuracy", OTHER_PROGRAM, "test")
     device.open_batch()
-    for n, sheet in enumerate(RIGHT):
-        if n == 2:
-            device.give_back(reasons=("double_feed",))
-        device.scan(sheet)
+    feed(device)
     device.close_batch()
     do(day, ENDED, run="test-1", device=device.id)
     with pytest.raises(NotAllowed, match="the test was of another program"):
@@ -126,10 +124,7 @@ def test_a_device_that_was_tested_before_is_armed_by_its_last_test_alone() -> No
     do(day, ASSIGNED, run="test-2", device=device.id, **words)
     device.open_run("test-2", "logic-accuracy", OTHER_PROGRAM, "test")
     device.open_batch()
-    for n, sheet in enumerate(RIGHT):
-        if n == 2:
-            device.give_back(reasons=("double_feed",))
-        device.scan(sheet)
+    feed(device)
     device.close_batch()
     do(day, ENDED, run="test-2", device=device.id)
     with pytest.raises(NotAllowed, match="not the last test"):
