@@ -11,13 +11,13 @@ from firmware_tests.clerk import LONGEST_MS, Clerk, is_at, missed_and_false
 from firmware_tests.day import Day, lay_deck, toml_lines, toml_table, wait_until
 from firmware_tests.demo import FAIRVIEW
 from firmware_tests.races import OWN, Blank, Known, blank_of
+from host.tests.rehearsal import ANN, BOB
+from host.tests.rehearsal import Day as RehearsedDay
 from host.tests.web.site import Site
 from recount_classifier.program import Program
 from recount_host.links.tcp_link import listen
 from recount_host.people import People
 from recount_host.programs.drafting import WRITE_IN
-from recount_host.rehearsal import ANN, BOB
-from recount_host.rehearsal import Day as RehearsedDay
 from recount_host.web.server import PageServer
 
 pytestmark = pytest.mark.timeout(240)

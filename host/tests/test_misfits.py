@@ -2,10 +2,10 @@
 
 import pytest
 
+from host.tests.rehearsal import order_text
 from recount_host.errors import OperatorError
 from recount_host.order import parse_order
 from recount_host.programs.spec import parse_spec
-from recount_host.rehearsal import order_text
 
 SPEC = (
     'key = "g"\ntitle = "G"\nvote_for = 1\ndpi = 200\n[[option]]\nkey = "D"\nname = "A"\n[[option]]\n'

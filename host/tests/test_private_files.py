@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from host.tests.rehearsal import order_text
 from recount_host.cli import main
 from recount_host.exports.sealed import make_court_key
 from recount_host.host_key import KEY_FILE, open_host_key
 from recount_host.private_files import NotPrivate, read_private
-from recount_host.rehearsal import order_text
 from recount_host.signatures import open_signing_key, signatures_path
 
 

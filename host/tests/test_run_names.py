@@ -2,9 +2,10 @@
 
 import pytest
 
+from host.tests.rehearsal import Day
+from host.tests.sound_device import PROGRAM, Sheet
 from recount_host.law.errors import NotAllowed
 from recount_host.law.obstacles import obstacles
-from recount_host.rehearsal import PROGRAM, Day, Sheet
 from recount_host.run_names import run_name
 
 

@@ -9,12 +9,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from device.tests.least_program import least_program
 from host.tests.enrolling import enrol
+from host.tests.rehearsal import OPTIONS, order_text
+from host.tests.sound_device import TWELVE_SHEETS, Device, Sheet
 from recount_classifier.program import Option, read_program
 from recount_host.act import Person
 from recount_host.cli import COMMANDS, Command, main
 from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
-from recount_host.rehearsal import OPTIONS, TWELVE_SHEETS, Device, Sheet, order_text
 from recount_host.signatures import Signed, add_signature
 
 ANN = ("--by", "Ann Lee, official, D")

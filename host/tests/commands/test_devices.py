@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from host.tests.links.table import a_device
+from host.tests.rehearsal import order_text
 from recount_host.cli import main
 from recount_host.commands.act_command import device_of
 from recount_host.law.errors import BadEntry
 from recount_host.ledger.ledger import open_ledger
-from recount_host.rehearsal import order_text
 from recount_protocol.key_words import key_words
 
 BOTH = ("--by", "Ann Lee, official, D", "--by", "Bob Ray, official, R")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from host.tests.rehearsal import order_text
 from recount_host.cli import main
 from recount_host.ledger.ledger import open_ledger
 from recount_host.order import order_signers
-from recount_host.rehearsal import order_text
 
 CLERK = ("--by", "Cleo May, coordinator")
 

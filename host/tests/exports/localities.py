@@ -11,6 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from host.tests.enrolling import enrol
+from host.tests.rehearsal import BOTH, CLERK, Day
+from host.tests.sound_device import Sheet
 from host.tests.web import read_sheets
 from host.tests.web.read_sheets import ReadingDevice, sheet_of
 from recount_classifier.program import Program, make_program
@@ -22,7 +24,6 @@ from recount_host.exports.verify import verify_bundle
 from recount_host.law.enrolment import ENROLLED, enrolment_body
 from recount_host.law.statement import statement
 from recount_host.ledger import Ledger
-from recount_host.rehearsal import BOTH, CLERK, Day, Sheet
 
 HOST_KEY = Ed25519PrivateKey.from_private_bytes(b"host" * 8)
 UTC = "2026-12-01T18:00:00Z"

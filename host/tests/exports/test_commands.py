@@ -9,11 +9,11 @@ import pytest
 
 from host.tests.exports.localities import UTC, a_finished_day, a_scanned_day, fill
 from host.tests.exports.tampering import path_of, sound_bundle, with_change
+from host.tests.rehearsal import Day
 from recount_host.cli import main
 from recount_host.exports.sealed import CHUNK_BYTES, HEAD_BYTES, LEAST_BYTES, TAG_BYTES
 from recount_host.ledger.ledger import open_ledger
 from recount_host.order import order_text_of
-from recount_host.rehearsal import Day
 
 
 @pytest.fixture

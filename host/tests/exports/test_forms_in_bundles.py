@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from host.tests.exports.localities import a_finished_day, conclude, export, verified
+from host.tests.rehearsal import CLERK, CLERK_OF_COURT, Day
 from recount_host.forms.blocks import Form
 from recount_host.forms.court_forms import court_form
 from recount_host.forms.precinct_forms import precinct_form
 from recount_host.law.court import forms_ready as court_forms_ready
 from recount_host.law.printed_forms import forms_ready
-from recount_host.rehearsal import CLERK, CLERK_OF_COURT, Day
 
 
 def hashes_of(form: Form) -> dict[str, bytes]:

@@ -14,6 +14,8 @@ import jsonschema
 import pytest
 
 from host.tests.exports.localities import UTC, a_finished_day, fill
+from host.tests.rehearsal import BOTH, Day, a_counted_day, a_hand_count_day
+from host.tests.sound_device import TWELVE_SHEETS, Sheet
 from recount_host.cli import main
 from recount_host.exports.cvr import cvr_report
 from recount_host.exports.errors import ExportRefused
@@ -29,7 +31,6 @@ from recount_host.law.court import fold_court
 from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
 from recount_host.law.precinct import PrecinctState
 from recount_host.ledger.ledger import open_ledger
-from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, Sheet, a_counted_day, a_hand_count_day
 from recount_protocol.fates import COUNTED, SET_ASIDE
 
 ELECTION_DAY = "2026-11-03"

@@ -6,8 +6,8 @@ from typing import Any
 
 from host.tests.exports.localities import a_finished_day, conclude, export, verified
 from host.tests.exports.tampering import files_of, signed_anew
+from host.tests.rehearsal import CLERK, Day
 from recount_host.exports.report import Report
-from recount_host.rehearsal import CLERK, Day
 
 SCAN = b"%PDF-1.7 of two pages, with the signatures of all officials"
 

@@ -32,6 +32,8 @@ from host.tests.exports.tampering import (
     tar_of,
     with_change,
 )
+from host.tests.rehearsal import ANN, BOB, BOTH, Day
+from host.tests.sound_device import TWELVE_SHEETS, Device, Sheet
 from host.tests.web.read_sheets import evidence_of, png_of, sheet_of
 from recount_classifier.deck_mark import EXPECTED_GATE
 from recount_host.act import NO_ACT, Person, act_hash, decode_act, encode_act
@@ -45,7 +47,6 @@ from recount_host.exports.report import Report
 from recount_host.exports.tar import tar_bytes
 from recount_host.law.drafts import runs_to_end
 from recount_host.ledger import Ledger
-from recount_host.rehearsal import ANN, BOB, BOTH, TWELVE_SHEETS, Day, Device, Sheet
 from recount_protocol.fates import COUNTED
 from recount_protocol.records import decode_record
 

@@ -8,6 +8,8 @@ import pytest
 
 from host.tests.forms.test_statement_form import pages_of
 from host.tests.law.test_d2_logic_accuracy import CERTIFICATE, armed, zero
+from host.tests.rehearsal import BOB, BOTH, Day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.forms.blocks import Form
 from recount_host.forms.court_forms import BUILD as COURT_BUILD
 from recount_host.forms.court_forms import TITLES, court_form
@@ -15,7 +17,6 @@ from recount_host.forms.precinct_forms import BUILD, precinct_form
 from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
 from recount_host.law.errors import NotAllowed
 from recount_host.law.printed_forms import forms_ready
-from recount_host.rehearsal import BOB, BOTH, TWELVE_SHEETS, Day, a_scanned_day
 
 BOX: dict[str, Any] = {"container": "box-1", "holds": "scanned", "seal": "4711", "seal_was": "intact"}
 

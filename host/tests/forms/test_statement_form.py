@@ -7,10 +7,11 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 import pytest
 
+from host.tests.rehearsal import BOTH, Day, a_counted_day, a_day_told_twice, a_hand_count_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.forms.statement import print_statement
 from recount_host.law.statement import statement
 from recount_host.law.statement_lines import Statement
-from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, a_counted_day, a_day_told_twice, a_hand_count_day
 
 
 def a_wholly_hand_counted_day() -> Day:

@@ -6,10 +6,10 @@ import pytest
 
 from host.tests.exports.localities import a_finished_day, a_scanned_day
 from host.tests.forms.test_statement_form import pages_of
+from host.tests.rehearsal import Day, a_reconciled_day
 from recount_host.forms.tags import print_tags
 from recount_host.law.disclosure import Notice
 from recount_host.law.errors import NotAllowed
-from recount_host.rehearsal import Day, a_reconciled_day
 
 
 def pictures_of(day: Day) -> dict[tuple[str, int], bytes]:

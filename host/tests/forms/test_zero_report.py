@@ -3,8 +3,9 @@
 from typing import Any
 
 from host.tests.law.test_d2_logic_accuracy import armed
+from host.tests.rehearsal import CLERK, Day
+from host.tests.sound_device import PROGRAM
 from recount_host.forms.logic_accuracy import print_zero_report
-from recount_host.rehearsal import CLERK, PROGRAM, Day
 
 
 def test_the_zero_report_is_the_same_however_many_records_a_device_has() -> None:

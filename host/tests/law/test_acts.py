@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, CLERK, Day, a_counted_day, a_day_told_twice, order_text
+from host.tests.sound_device import PROGRAM
 from recount_host.law.acts import KINDS, check_act
 from recount_host.law.contest import Contest, Option, check_fits_order
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.persons import check_both_sides, check_one, in_words, parse_person, same_person
 from recount_host.order import order_of, parse_order
-from recount_host.rehearsal import ANN, BOB, CLERK, PROGRAM, Day, a_counted_day, a_day_told_twice, order_text
 
 COUNT: dict[str, Any] = {"precinct": "101", "letter": "H", "value": 3, "attempt": 1}
 

@@ -4,22 +4,13 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOTH, CLERK, Day, a_scanned_day
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Device, Sheet
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.obstacles import obstacles
 from recount_host.law.precinct import admit
 from recount_host.law.tally import Gap
 from recount_host.order import OrderError
-from recount_host.rehearsal import (
-    ANN,
-    BOTH,
-    CLERK,
-    PROGRAM,
-    TWELVE_SHEETS,
-    Day,
-    Device,
-    Sheet,
-    a_scanned_day,
-)
 
 FOR_D = Sheet("counted", ("D",))
 GIVEN: dict[str, Any] = {"program": PROGRAM, "contest": "governor", "mode": "training"}

@@ -4,24 +4,23 @@ from typing import Any
 
 import pytest
 
-from recount_host.law.custody import EXCLUDED
-from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.law.results import check_figures
-from recount_host.law.statement import statement
-from recount_host.law.states import State
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOB,
     BOTH,
     CLERK,
-    TWELVE_SHEETS,
     Day,
-    Sheet,
     a_counted_day,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
+from host.tests.sound_device import TWELVE_SHEETS, Sheet
+from recount_host.law.custody import EXCLUDED
+from recount_host.law.errors import BadEntry, NotAllowed
+from recount_host.law.results import check_figures
+from recount_host.law.statement import statement
+from recount_host.law.states import State
 from recount_protocol.fates import COUNTED
 
 RESULTS = {

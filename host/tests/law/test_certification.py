@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_f_court import counted, in_court
+from host.tests.rehearsal import CLERK_OF_COURT, Day, order_text
+from host.tests.sound_device import PROGRAM
 from recount_host.act import act_hash, encode_act
 from recount_host.law.certification import (
     PartyVotes,
@@ -19,7 +21,6 @@ from recount_host.law.court import Court, court_over
 from recount_host.law.precinct import fold_all
 from recount_host.law.precinct_state import Assignment
 from recount_host.order import order_hash, order_of
-from recount_host.rehearsal import CLERK_OF_COURT, PROGRAM, Day, order_text
 
 
 def ruled(order: str = "", outcome: str = "D") -> Day:

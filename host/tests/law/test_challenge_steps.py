@@ -6,6 +6,18 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_d3_challenges import challenge, segregate
+from host.tests.rehearsal import (
+    ANN,
+    BOB,
+    BOTH,
+    CLERK,
+    Day,
+    a_counted_day,
+    a_hand_count_day,
+    a_reconciled_day,
+    a_scanned_day,
+)
+from host.tests.sound_device import TWELVE_SHEETS, Sheet
 from recount_host.act import Person
 from recount_host.law.challenges import (
     CHALLENGED,
@@ -16,19 +28,6 @@ from recount_host.law.challenges import (
 )
 from recount_host.law.conclusion import Answer, answer_of, joined_by, still_to_ask, without
 from recount_host.law.errors import NotAllowed
-from recount_host.rehearsal import (
-    ANN,
-    BOB,
-    BOTH,
-    CLERK,
-    TWELVE_SHEETS,
-    Day,
-    Sheet,
-    a_counted_day,
-    a_hand_count_day,
-    a_reconciled_day,
-    a_scanned_day,
-)
 
 CARL = Person("Carl Orr", "official", "D")
 OBSERVER = Person("Olga Day", "observer", "D")

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from host.tests.rehearsal import ANN
 from recount_host.law.challenges import CHALLENGED, Segregated, counted_as_challenged, find_tag, left_out
-from recount_host.rehearsal import ANN
 
 BALLOT = Segregated("T-1", "E-1", "set_aside", CHALLENGED, "a slash", (ANN,), "2026-12-01T09:00:00Z", 7)
 BALLOTS = (

@@ -3,8 +3,9 @@
 from host.tests.law.test_e_statement import a_wholly_hand_counted_day
 from host.tests.law.test_f_court import counted, key_results
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
+from host.tests.rehearsal import Day
+from host.tests.sound_device import Sheet
 from recount_host.law.changes import Change, changes
-from recount_host.rehearsal import Day, Sheet
 from recount_protocol.fates import COUNTED
 
 

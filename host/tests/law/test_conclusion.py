@@ -2,6 +2,7 @@
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT
 from recount_host.act import Act, Person
 from recount_host.law.conclusion import (
     NO_FURTHER_QUESTION,
@@ -14,7 +15,6 @@ from recount_host.law.conclusion import (
     still_to_ask,
     without,
 )
-from recount_host.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT
 
 CARL = Person("Carl Orr", "alternate official", "D")
 NO_SIDE = Person("Nora Fox", "official", "")

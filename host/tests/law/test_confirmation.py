@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_f_court import counted, final, in_court
+from host.tests.rehearsal import ANN, BOTH, Day, a_reconciled_day
+from host.tests.sound_device import Sheet
 from recount_host.act import Person
 from recount_host.forms.court_forms import court_form
 from recount_host.forms.precinct_forms import precinct_form
@@ -14,7 +16,6 @@ from recount_host.law.confirmation import counted_as_told, same_outcome
 from recount_host.law.docket import docket_view
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.states import State
-from recount_host.rehearsal import ANN, BOTH, Day, Sheet, a_reconciled_day
 from recount_protocol.fates import COUNTED
 
 FINDING = "order of 4 January, no. 2"

@@ -2,11 +2,11 @@
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, Day, a_reconciled_day, a_scanned_day
 from recount_host.act import Person
 from recount_host.law.counts import CountBook, Entry, Standing, locked
 from recount_host.law.errors import NotAllowed
 from recount_host.law.persons import parse_person
-from recount_host.rehearsal import ANN, BOB, Day, a_reconciled_day, a_scanned_day
 
 CARL = Person("Carl Orr", "official", "D")
 

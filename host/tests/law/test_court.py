@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_f_court import counted, in_court
+from host.tests.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT, Day
+from host.tests.sound_device import Sheet
 from recount_host.act import Person
 from recount_host.law.court import admit_court, forms_ready
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
-from recount_host.rehearsal import ANN, BOB, CLERK, CLERK_OF_COURT, Day, Sheet
 
 NOTHING: dict[str, Any] = {"sha256": bytes(32), "facts_sha256": bytes(32)}
 OTHER: dict[str, Any] = {"sha256": b"\1" * 32, "facts_sha256": b"\2" * 32}

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_b_custody import key, open_, receive
+from host.tests.rehearsal import BOTH, Day, a_counted_day, a_reconciled_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law.errors import NotAllowed
 from recount_host.law.states import State
-from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, a_counted_day, a_reconciled_day
 
 
 def containers(day: Day) -> list[tuple[str, str, str, str, int | None, bool, int]]:

@@ -4,13 +4,14 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOTH, Day, a_reconciled_day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law.duties import duties
 from recount_host.law.errors import NotAllowed
 from recount_host.law.obstacles import obstacles
 from recount_host.law.statement import statement
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
-from recount_host.rehearsal import ANN, BOTH, TWELVE_SHEETS, Day, a_reconciled_day, a_scanned_day
 
 
 def end_runs(day: Day) -> None:

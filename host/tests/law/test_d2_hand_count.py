@@ -5,6 +5,18 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import (
+    ANN,
+    BOTH,
+    CLERK,
+    Day,
+    a_counted_day,
+    a_hand_count_day,
+    a_reconciled_day,
+    a_scanned_day,
+    order_text,
+    program_body,
+)
 from recount_host.act import Person
 from recount_host.law.contest import contest_of
 from recount_host.law.errors import BadEntry, NotAllowed
@@ -22,18 +34,6 @@ from recount_host.law.hand_count import (
 )
 from recount_host.law.states import State
 from recount_host.order import parse_order
-from recount_host.rehearsal import (
-    ANN,
-    BOTH,
-    CLERK,
-    Day,
-    a_counted_day,
-    a_hand_count_day,
-    a_reconciled_day,
-    a_scanned_day,
-    order_text,
-    program_body,
-)
 
 
 def check(outcomes: Mapping[str, int], vote_for: int = 1) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day, program_body
+from host.tests.sound_device import PROGRAM, Device, Sheet
 from recount_host.law.arming import Arming, read_arming
 from recount_host.law.contest import check_signed
 from recount_host.law.deck import (
@@ -31,7 +33,6 @@ from recount_host.law.logic_accuracy import (
     compare,
     outcome_in_words,
 )
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 SHEETS = (

@@ -2,24 +2,24 @@
 
 import pytest
 
-from recount_host.law.disclosure import notices
-from recount_host.law.errors import LedgerContradiction, NotAllowed
-from recount_host.law.reconciliation import Step, findings, next_step, wrong_devices
-from recount_host.law.states import State
-from recount_host.law.tally import Figures
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOB,
     BOTH,
     CLERK,
     Day,
-    Sheet,
     a_counted_day,
     a_day_told_twice,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
+from host.tests.sound_device import Sheet
+from recount_host.law.disclosure import notices
+from recount_host.law.errors import LedgerContradiction, NotAllowed
+from recount_host.law.reconciliation import Step, findings, next_step, wrong_devices
+from recount_host.law.states import State
+from recount_host.law.tally import Figures
 
 
 def move(day: Day, to_pile: str = "set_aside", from_pile: str = "counted") -> None:

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOTH, CLERK, Day, a_reconciled_day, a_scanned_day, program_body
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
 from recount_host.act import Person
 from recount_host.law import drafts
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
@@ -13,18 +15,6 @@ from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
 from recount_host.order import OrderError
-from recount_host.rehearsal import (
-    ANN,
-    BOTH,
-    CLERK,
-    PROGRAM,
-    TWELVE_SHEETS,
-    Day,
-    Sheet,
-    a_reconciled_day,
-    a_scanned_day,
-    program_body,
-)
 
 COUNTED = Sheet("counted", ("D",))
 OTHER_PROGRAM = bytes(32)

@@ -5,6 +5,18 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import (
+    ANN,
+    BOB,
+    BOTH,
+    CLERK,
+    Day,
+    a_counted_day,
+    a_hand_count_day,
+    a_reconciled_day,
+    a_scanned_day,
+)
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.act import Person
 from recount_host.law.challenges import CHALLENGED, GROUNDS
 from recount_host.law.court import docket_of
@@ -12,18 +24,6 @@ from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.statement import statement
 from recount_host.law.statement_lines import Statement
 from recount_host.law.states import State
-from recount_host.rehearsal import (
-    ANN,
-    BOB,
-    BOTH,
-    CLERK,
-    TWELVE_SHEETS,
-    Day,
-    a_counted_day,
-    a_hand_count_day,
-    a_reconciled_day,
-    a_scanned_day,
-)
 
 CARL = Person("Carl Orr", "official", "D")
 OBSERVER = Person("Olga Day", "observer", "D")

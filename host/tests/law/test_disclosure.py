@@ -5,24 +5,22 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from recount_host.law.disclosure import LogLine, asked_now, log, notices, view
-from recount_host.law.errors import NotAllowed
-from recount_host.law.precinct import PrecinctState, fold_all
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOB,
     BOTH,
     CLERK,
-    PROGRAM,
-    TWELVE_SHEETS,
     Day,
-    Sheet,
     a_counted_day,
     a_day_told_twice,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
+from recount_host.law.disclosure import LogLine, asked_now, log, notices, view
+from recount_host.law.errors import NotAllowed
+from recount_host.law.precinct import PrecinctState, fold_all
 
 OTHER_TWELVE = (
     *(Sheet("counted", ("R",)) for _ in range(6)),

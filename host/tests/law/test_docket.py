@@ -2,9 +2,10 @@
 
 from host.tests.law.test_d3_challenges import challenge
 from host.tests.law.test_f_court import counted, in_court
+from host.tests.rehearsal import CLERK_OF_COURT, Day, a_reconciled_day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law.docket import ACCEPTED_PILE, DocketLine, DocketView, docket_view
 from recount_host.law.piles import PILES
-from recount_host.rehearsal import CLERK_OF_COURT, TWELVE_SHEETS, Day, a_reconciled_day, a_scanned_day
 
 
 def shown(day: Day) -> DocketView:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from host.tests.rehearsal import Day, a_day_told_twice, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law import drafts
 from recount_host.law.errors import NotAllowed
-from recount_host.rehearsal import TWELVE_SHEETS, Day, a_day_told_twice, a_scanned_day
 
 
 def test_what_is_told_of_the_identities_names_them_and_holds_no_figure() -> None:

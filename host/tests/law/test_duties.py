@@ -4,8 +4,9 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from host.tests.rehearsal import BOTH, Day
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
 from recount_host.law.duties import Duty, duties
-from recount_host.rehearsal import BOTH, PROGRAM, TWELVE_SHEETS, Day, Sheet
 from recount_protocol.orders import Session, sign_order
 
 BY = ["Ann Lee, official, D", "Bob Ray, official, R"]

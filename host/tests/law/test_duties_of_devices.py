@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from host.tests.rehearsal import BOTH, Day
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Device, Sheet
 from recount_host.law.duties import Duty, duties
-from recount_host.rehearsal import BOTH, PROGRAM, TWELVE_SHEETS, Day, Device, Sheet
 
 FOR_D = Sheet("counted", ("D",))
 BY = ["Ann Lee, official, D", "Bob Ray, official, R"]

@@ -5,18 +5,10 @@ from typing import Any
 
 import pytest
 
-from recount_host.act import Person
-from recount_host.law import statement as statement_module
-from recount_host.law.errors import LedgerContradiction, NotAllowed
-from recount_host.law.identities import Equation, Finding
-from recount_host.law.precinct import Facts, PrecinctState
-from recount_host.law.statement import statement
-from recount_host.law.statement_lines import Row, Statement
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOTH,
     CLERK,
-    TWELVE_SHEETS,
     Day,
     a_counted_day,
     a_day_told_twice,
@@ -24,6 +16,14 @@ from recount_host.rehearsal import (
     a_reconciled_day,
     a_scanned_day,
 )
+from host.tests.sound_device import TWELVE_SHEETS
+from recount_host.act import Person
+from recount_host.law import statement as statement_module
+from recount_host.law.errors import LedgerContradiction, NotAllowed
+from recount_host.law.identities import Equation, Finding
+from recount_host.law.precinct import Facts, PrecinctState
+from recount_host.law.statement import statement
+from recount_host.law.statement_lines import Row, Statement
 
 
 def written(day: Day) -> Statement:

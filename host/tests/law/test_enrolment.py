@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOTH, CLERK, Day
+from host.tests.sound_device import PROGRAM, Device
 from recount_host.act import Person
 from recount_host.law.enrolment import ENROLLED, REVOKED, admit_enrolment, enrolment_body, enrolments
 from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device
 
 
 def do(day: Day, kind: str, body: Any, by: Sequence[Person] = BOTH) -> None:

@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from host.tests.rehearsal import ANN, BOTH, CLERK, CLERK_OF_COURT, Day, a_counted_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.act import Person
 from recount_host.law.certification import certification, to_declare
 from recount_host.law.changes import changes
@@ -15,15 +17,6 @@ from recount_host.law.statement import statement
 from recount_host.law.states import State
 from recount_host.law.ties import TIE_BRANCHES
 from recount_host.order import OFFICE_CLASSES
-from recount_host.rehearsal import (
-    ANN,
-    BOTH,
-    CLERK,
-    CLERK_OF_COURT,
-    TWELVE_SHEETS,
-    Day,
-    a_counted_day,
-)
 
 NONE = bytes(32)
 NO_VOTE_MORE = {"D": 5, "R": 4}

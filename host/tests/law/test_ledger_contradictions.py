@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import ANN, CLERK, Day, a_reconciled_day, program_body
+from host.tests.sound_device import PROGRAM
 from recount_host.act import Act
 from recount_host.law.contest import contest_of
 from recount_host.law.errors import LedgerContradiction
-from recount_host.rehearsal import ANN, CLERK, PROGRAM, Day, a_reconciled_day, program_body
 
 OPTION: dict[str, Any] = {"key": "D", "name": "Josiah Bartlett", "write_in": False}
 

@@ -21,6 +21,8 @@ from host.tests.law.test_d2_logic_accuracy import (
     given,
     zero,
 )
+from host.tests.rehearsal import ANN, BOTH, CLERK, Day, program_body
+from host.tests.sound_device import PROGRAM, Device, Sheet
 from recount_host.act import Person
 from recount_host.law.deck import DeckSheet, deck_text
 from recount_host.law.duties import Duty, duties
@@ -29,7 +31,6 @@ from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, why_not_live
 from recount_host.law.logic_accuracy import admit_logic_accuracy, check_passed, compare
 from recount_host.law.roster import SWORN
-from recount_host.rehearsal import ANN, BOTH, CLERK, PROGRAM, Day, Device, Sheet, program_body
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 OTHER_PROGRAM = hashlib.sha256(b"another contest program").digest()

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from host.tests.law.test_b_custody import open_, receive
 from host.tests.law.test_custody_steps import lost
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
+from host.tests.rehearsal import BOTH, Day, a_counted_day, a_reconciled_day
+from host.tests.sound_device import TWELVE_SHEETS, Sheet
 from recount_host.law.notes import forecast, notes, pollbooks_together
-from recount_host.rehearsal import BOTH, TWELVE_SHEETS, Day, Sheet, a_counted_day, a_reconciled_day
 from recount_protocol.fates import COUNTED, SET_ASIDE
 
 STATED = {"ballots": 12, "votes:D": 6, "votes:R": 4}

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
+from host.tests.rehearsal import BOTH, Day, a_reconciled_day, a_scanned_day
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
 from recount_host.law import drafts
 from recount_host.law.errors import NotAllowed
 from recount_host.law.obstacles import check_scanning_done, obstacles
 from recount_host.law.tally import Gap
-from recount_host.rehearsal import BOTH, PROGRAM, TWELVE_SHEETS, Day, Sheet, a_reconciled_day, a_scanned_day
 
 FOR_D = Sheet("counted", ("D",))
 

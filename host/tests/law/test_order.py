@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from host.tests.rehearsal import Day, order_text
 from recount_host.law import DEFAULT_SECTION
 from recount_host.order import (
     OFFICE_CLASSES,
@@ -14,7 +15,6 @@ from recount_host.order import (
     parse_order,
     read_order,
 )
-from recount_host.rehearsal import Day, order_text
 
 
 def test_the_citation_comes_from_the_order_and_has_one_default() -> None:

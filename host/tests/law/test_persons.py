@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK
 from recount_host.act import Act, Person
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.persons import (
@@ -16,7 +17,6 @@ from recount_host.law.persons import (
     parse_person,
     same_person,
 )
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK
 
 
 def did(*persons: Person) -> Act:

@@ -6,24 +6,22 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_b_custody import key, open_, receive
-from recount_host.law.contest import Contest
-from recount_host.law.hand_count import ToCount
-from recount_host.law.precinct_state import devices_of, heads_body
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOB,
     BOTH,
     CLERK,
-    PROGRAM,
-    TWELVE_SHEETS,
     Day,
-    Sheet,
     a_counted_day,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
     program_body,
 )
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
+from recount_host.law.contest import Contest
+from recount_host.law.hand_count import ToCount
+from recount_host.law.precinct_state import devices_of, heads_body
 
 OTHER_PROGRAM = bytes(range(32))
 FOR_D = Sheet("counted", ("D",))

@@ -5,21 +5,21 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_b_custody import open_, receive
-from recount_host.law.court import READY as COURT_READY
-from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
-from recount_host.law.errors import NotAllowed
-from recount_host.law.printed_forms import READY, forms_ready
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOTH,
     CLERK,
-    TWELVE_SHEETS,
     Day,
     a_counted_day,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
+from host.tests.sound_device import TWELVE_SHEETS
+from recount_host.law.court import READY as COURT_READY
+from recount_host.law.court_words import COURT_FORMS, PRECINCT_FORMS
+from recount_host.law.errors import NotAllowed
+from recount_host.law.printed_forms import READY, forms_ready
 
 NONE = bytes(32)
 

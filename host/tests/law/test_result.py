@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from host.tests.rehearsal import Day, a_counted_day, a_hand_count_day, a_reconciled_day
 from recount_host.law.challenges import CHALLENGED
 from recount_host.law.result import Result, option_names, result_of, scanners_count, valid_outcomes
-from recount_host.rehearsal import Day, a_counted_day, a_hand_count_day, a_reconciled_day
 
 
 def test_the_votes_of_an_option_are_those_of_all_four_sources() -> None:

@@ -2,10 +2,10 @@
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, CLERK
 from recount_host.law.custody import PAPER, SCANNED
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.results import Keyed, ResultsBook, check_figures
-from recount_host.rehearsal import ANN, BOB, CLERK
 
 FIGURES = {
     "ballots": 12,

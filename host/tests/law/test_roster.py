@@ -2,11 +2,12 @@
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, CLERK_OF_COURT, Day
+from host.tests.sound_device import Device
 from recount_host.act import Act, Person
 from recount_host.law.enrolment import admit_enrolment, enrolment_body
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.roster import SWORN, admit_oath, balance, check_may_act, roster
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, CLERK_OF_COURT, Day, Device
 
 CARL = Person("Carl Orr", "alternate official", "D")
 OLGA = Person("Olga Day", "observer", "D")

@@ -9,12 +9,12 @@ from host.tests.law.test_statement_line_by_line import (
     a_day_sent_to_hand_count,
     a_day_without_the_scanned_ballots,
 )
+from host.tests.rehearsal import ANN, BOTH, CLERK_OF_COURT, Day, a_counted_day, a_scanned_day
 from recount_host.act import Person
 from recount_host.law.challenges import CHALLENGED, Segregated
 from recount_host.law.errors import NotAllowed
 from recount_host.law.result import scanners_count
 from recount_host.law.rulings import Heard, Ruling, check_clerk, effect, sides_heard, standing
-from recount_host.rehearsal import ANN, BOTH, CLERK_OF_COURT, Day, a_counted_day, a_scanned_day
 
 HAND_COUNTED = Segregated("T-1", "E-1", "set_aside", "D", "a slash", (ANN,), "", 1)
 ACCEPTED = replace(HAND_COUNTED, pile="counted")

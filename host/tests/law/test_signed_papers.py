@@ -6,10 +6,10 @@ import pytest
 
 from host.tests.law.test_d3_challenges import a_concluded_day
 from host.tests.law.test_f_court import in_court
+from host.tests.rehearsal import ANN, CLERK, CLERK_OF_COURT, Day, a_counted_day
 from recount_host.law.certification import certification
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.states import State
-from recount_host.rehearsal import ANN, CLERK, CLERK_OF_COURT, Day, a_counted_day
 
 SCAN: dict[str, Any] = {"sha256": b"\1" * 32, "type": "pdf", "pages": 2}
 BETTER: dict[str, Any] = {"sha256": b"\2" * 32, "type": "jpg", "pages": 1}

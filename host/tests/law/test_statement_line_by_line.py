@@ -8,13 +8,14 @@ import pytest
 
 from host.tests.law.test_b_custody import key, open_, receive
 from host.tests.law.test_e_statement import a_wholly_hand_counted_day, written
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day, a_scanned_day
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
 from recount_host.act import act_hash, encode_act
 from recount_host.law import statement as statement_module
 from recount_host.law.errors import LedgerContradiction
 from recount_host.law.precinct import PrecinctState
 from recount_host.law.statement_lines import CountLine, Line, PileLine, RunLine, Signer, SourceLine, Statement
 from recount_host.order import order_hash, order_text_of
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, PROGRAM, TWELVE_SHEETS, Day, Sheet, a_scanned_day
 
 PEOPLE, SCANNERS = "counted by people", "reported by the scanners"
 TEAM = "Ann Lee, official, D and Bob Ray, official, R"

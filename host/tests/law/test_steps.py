@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 
 from host.tests.law.test_d3_challenges import a_concluded_day
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day, a_counted_day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law.errors import LedgerContradiction, NotAllowed
 from recount_host.law.states import State
 from recount_host.law.steps import apply
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, TWELVE_SHEETS, Day, a_counted_day, a_scanned_day
 
 
 def test_only_the_run_that_is_named_is_ended() -> None:

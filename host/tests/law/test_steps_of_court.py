@@ -6,12 +6,12 @@ import pytest
 
 from host.tests.law.test_f_court import counted, in_court
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
+from host.tests.rehearsal import ANN, BOTH, CLERK_OF_COURT, Day
 from recount_host.law.court_words import ACCEPTED, OTHER_MATTER
 from recount_host.law.errors import BadEntry, LedgerContradiction, NotAllowed
 from recount_host.law.rulings import Heard, ResultRuling, Ruling
 from recount_host.law.states import State
 from recount_host.law.steps_of_court import changes_by_court
-from recount_host.rehearsal import ANN, BOTH, CLERK_OF_COURT, Day
 
 CLERK_ONLY = (CLERK_OF_COURT,)
 

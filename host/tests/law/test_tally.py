@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Device, Sheet
 from recount_host.law.tally import Batch, Figures, Gap, add_up, fold_sheets, read_device
 from recount_host.law.tally import Sheet as SheetRead
-from recount_host.rehearsal import PROGRAM, TWELVE_SHEETS, Device, Sheet
 
 COUNTED = Sheet("counted", ("D",))
 SET_ASIDE = Sheet("set_aside", (), ("overvote", "marginal_light"))

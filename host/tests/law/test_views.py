@@ -6,20 +6,19 @@ import pytest
 
 from host.tests.law.test_b_custody import open_, receive
 from host.tests.law.test_d3_challenges import challenge, segregate
-from recount_host.law.disclosure import CountView, FiguresView, log
-from recount_host.law.identities import MEANINGS
-from recount_host.rehearsal import (
+from host.tests.rehearsal import (
     ANN,
     BOB,
     BOTH,
-    TWELVE_SHEETS,
     Day,
-    Sheet,
     a_counted_day,
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
 )
+from host.tests.sound_device import TWELVE_SHEETS, Sheet
+from recount_host.law.disclosure import CountView, FiguresView, log
+from recount_host.law.identities import MEANINGS
 
 FOR_D = Sheet("counted", ("D",))
 

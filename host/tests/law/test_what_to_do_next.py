@@ -1,9 +1,10 @@
 """What people are told to do next, from the first container to the conclusion."""
 
 from host.tests.law.test_b_custody import key, open_, receive
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day, a_reconciled_day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import SITUATION, State
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, TWELVE_SHEETS, Day, a_reconciled_day, a_scanned_day
 
 
 def following(day: Day) -> str:

@@ -8,7 +8,9 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day
 from host.tests.remembering import folding_plainly
+from host.tests.sound_device import Sheet
 from recount_host.act import Person
 from recount_host.law.disclosure import notices, view
 from recount_host.law.errors import BadEntry, NotAllowed
@@ -19,7 +21,6 @@ from recount_host.law.statement import statement
 from recount_host.law.statement_lines import Statement
 from recount_host.law.states import State
 from recount_host.law.tally import Gap
-from recount_host.rehearsal import ANN, BOB, BOTH, CLERK, Day, Sheet
 
 COUNTED = st.sampled_from(["D", "R", "T"]).map(lambda key: Sheet("counted", (key,)))
 SET_ASIDE = st.lists(

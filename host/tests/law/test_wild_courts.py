@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from host.tests.rehearsal import ANN, BOB, CLERK_OF_COURT, Day, a_counted_day
 from recount_host.law.certification import certification
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.statement import statement
 from recount_host.law.states import State
-from recount_host.rehearsal import ANN, BOB, CLERK_OF_COURT, Day, a_counted_day
 
 TAGS = ("T-1", "T-2", "T-3")
 """Of these the first two are segregated: one from a pile counted by hand, one that a scanner accepted."""

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import pypdfium2
 import pytest
 
+from host.tests.rehearsal import BOB, BOTH, Day
+from host.tests.sound_device import Sheet
 from recount_ballots.deck import Truth, read_deck
 from recount_host.forms.blocks import Form, sentence
 from recount_host.forms.court_forms import court_form
@@ -30,7 +32,6 @@ from recount_host.law.printed_forms import forms_ready
 from recount_host.law.statement import statement
 from recount_host.law.statement_lines import Statement
 from recount_host.law.states import State
-from recount_host.rehearsal import BOB, BOTH, Day, Sheet
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 
 FORMS = Path(__file__).parent / "forms"

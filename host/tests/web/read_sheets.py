@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from host.tests.sound_device import Device, Sheet
 from recount_classifier.evidence import Evidence
 from recount_classifier.program import Program
 from recount_classifier.reading import Reading, read_sheet
 from recount_host.programs.building import build_program
-from recount_host.rehearsal import Device, Sheet
 
 FAIRVIEW = Path(__file__).resolve().parents[3] / "images" / "ballots" / "fairview"
 TARGETS = {"D": (638, 456), "R": (638, 526)}

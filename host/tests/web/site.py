@@ -13,6 +13,8 @@ import numpy as np
 from starlette.types import Message
 
 from host.tests.enrolling import enrol
+from host.tests.rehearsal import Day
+from host.tests.sound_device import Device
 from recount_host.act import Person
 from recount_host.commands.desk import Desk
 from recount_host.ledger import Ledger
@@ -20,7 +22,6 @@ from recount_host.links.live import LiveBoard
 from recount_host.links.session import Condition
 from recount_host.people import People
 from recount_host.programs.workbench import Workbench
-from recount_host.rehearsal import Day, Device
 from recount_host.web.app import make_app
 from recount_host.web.facts import FactsReader
 from recount_host.web.shop import Workshop

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from host.tests.rehearsal import Day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.links.tcp_link import listen
-from recount_host.rehearsal import TWELVE_SHEETS, Day
 from recount_host.web.server import PageServer
 
 from .site import PicturedDevice, Site

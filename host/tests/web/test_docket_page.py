@@ -11,7 +11,8 @@ from playwright.sync_api import Browser, expect
 
 from host.tests.law.test_d3_challenges import challenge
 from host.tests.law.test_f_court import counted, in_court
-from recount_host.rehearsal import ANN, CLERK_OF_COURT, TWELVE_SHEETS, Day, a_scanned_day
+from host.tests.rehearsal import ANN, CLERK_OF_COURT, Day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 
 from .site import PicturedDevice, Site
 from .test_browser import Shown

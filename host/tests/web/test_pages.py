@@ -11,18 +11,12 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from host.tests.enrolling import enrol
+from host.tests.rehearsal import Day, a_counted_day, a_hand_count_day, a_reconciled_day, a_scanned_day
+from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import State
 from recount_host.ledger.sqlite import damaged
 from recount_host.links.session import Condition
-from recount_host.rehearsal import (
-    TWELVE_SHEETS,
-    Day,
-    a_counted_day,
-    a_hand_count_day,
-    a_reconciled_day,
-    a_scanned_day,
-)
 from recount_host.web import words
 from recount_host.web.access import AccessNotDeclared, check_every_route
 from recount_host.web.app import FOLDER, STATIC_TYPES

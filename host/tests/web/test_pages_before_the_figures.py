@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from host.tests.rehearsal import ANN, BOB, Day
+from host.tests.sound_device import Sheet
 from recount_host.act import Person
-from recount_host.rehearsal import ANN, BOB, Day, Sheet
 from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 
 from .site import PicturedDevice, Site

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from host.tests.law.test_b_custody import a_day_with_paper, key, open_, receive
 from host.tests.law.test_d3_challenges import answer, challenge, conclude, segregate
+from host.tests.rehearsal import ANN, Day
 from host.tests.web.site import Site
-from recount_host.rehearsal import ANN, Day
 
 
 def page(folder: Path, day: Day) -> str:

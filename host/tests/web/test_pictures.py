@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from host.tests.rehearsal import Day
+from host.tests.sound_device import PROGRAM, Sheet
 from recount_classifier.explain import WIDTH_PX
 from recount_classifier.upright import contest_only
 from recount_host.cli import main
-from recount_host.rehearsal import PROGRAM, Day, Sheet
 from recount_host.sheet_pictures import CANNOT_BE_JUDGED, NO_PROGRAM
 from recount_protocol.fates import SET_ASIDE
 

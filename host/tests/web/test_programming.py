@@ -11,10 +11,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, Day
 from recount_ballots.layout import Rect
 from recount_host.programs.drafting import reading_order
 from recount_host.programs.upload import UploadError, kind_of
-from recount_host.rehearsal import ANN, BOB, Day
 
 from .site import Answer, Site
 

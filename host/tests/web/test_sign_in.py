@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 import pytest
 
+from host.tests.rehearsal import ANN, BOB, Day
 from recount_host.act import Person
 from recount_host.cli import main
 from recount_host.people import PEOPLE_FILE, WRONG_AT_MOST, People, SignInRefused
-from recount_host.rehearsal import ANN, BOB, Day
 from recount_host.web.sign_in import IDLE_S, SignIn
 
 from .site import Answer, Site
