@@ -269,6 +269,12 @@ class Day:
         body = drafts.figures_shown(self.state(precinct), search_ended=search_ended)
         return self.act("figures_shown", (CLERK,), precinct, **body)
 
+    def reconcile_with(self, precinct: str = "101", /, **counts: int) -> PrecinctState:
+        """Let both persons enter these counts, tell which identities hold, and show the figures."""
+        self.lock(precinct, **counts)
+        self.reconcile(precinct)
+        return self.show_figures(precinct)
+
     def count_pile(
         self, pile: str, outcomes: Mapping[str, int], precinct: str = "101", passes: int = 2
     ) -> PrecinctState:
@@ -350,9 +356,7 @@ def a_day_told_twice(**values: int) -> Day:
 def a_reconciled_day() -> Day:
     """Return a day whose numbers add up and whose figures are shown."""
     day = a_scanned_day()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     return day
 
 
@@ -365,7 +369,13 @@ def a_hand_count_day() -> Day:
 
 def a_counted_day() -> Day:
     """Return a day whose hand count agrees: of the three ballots one is for D, one for R, one has no vote."""
-    day = a_reconciled_day()
+    day = a_scanned_day()
+    count_twelve_sheets(day)
+    return day
+
+
+def count_twelve_sheets(day: Day) -> None:
+    """Reconcile the twelve scanned sheets; of the three ballots counted by hand one is for D, one for R."""
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=0, o=0)
     day.hand_count({"D": 1, "R": 1, "no_vote": 1})
-    return day

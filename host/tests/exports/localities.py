@@ -80,9 +80,7 @@ def a_finished_day(day: Day | None = None) -> Day:
     """Return a day (this scanned one) whose figures are shown and whose statement was printed."""
     day = day or a_scanned_day()
     day.finish()
-    day.lock(H=5, c=3, s=2, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=5, c=3, s=2, x=0)
     day.lock(p=0)
     day.hand_count({"overvote": 1, "no_vote": 1})
     print_statement_of(day)

@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 from host.tests.exports.localities import UTC, a_finished_day, fill
-from host.tests.rehearsal import BOTH, Day, a_counted_day, a_hand_count_day
+from host.tests.rehearsal import BOTH, Day, a_counted_day, a_hand_count_day, count_twelve_sheets
 from host.tests.sound_device import TWELVE_SHEETS, Sheet
 from recount_host.cli import main
 from recount_host.exports.cvr import cvr_report
@@ -81,9 +81,7 @@ def a_question() -> Day:
     day = Day(order='office_class = "question"\n', options=(("D", "Yes", False), ("R", "No", False)))
     day.scan([*[Sheet(COUNTED, ("D",))] * 2, Sheet(COUNTED, ("R",)), Sheet(SET_ASIDE, (), ("overvote",))])
     day.finish()
-    day.lock(H=4, c=3, s=1, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=4, c=3, s=1, x=0)
     day.lock(p=0)
     day.hand_count({"overvote": 1})
     day.conclude()
@@ -96,9 +94,7 @@ def a_contest_for_three() -> Day:
     day = Day(vote_for=3)
     day.scan([*[Sheet(COUNTED, ("D", "R", "T"))] * 2, *[Sheet(SET_ASIDE, (), ("undervote",))] * 4])
     day.finish()
-    day.lock(H=6, c=2, s=4, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=6, c=2, s=4, x=0)
     day.lock(p=0)
     day.hand_count({"D+R": 1, "D": 1, "no_vote": 1, "overvote": 1})
     day.conclude()
@@ -238,11 +234,7 @@ def test_the_one_reporting_device_is_the_host_for_all() -> None:
 def bring_to_conclusion(day: Day) -> None:
     """Reconcile and conclude a day on which the twelve sheets were scanned."""
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    count_twelve_sheets(day)
     day.conclude()
 
 

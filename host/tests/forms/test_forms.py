@@ -169,9 +169,7 @@ def test_a_run_report_names_certificate_and_thresholds_what_came_back_and_what_w
     where: dict[str, Any] = {"run": device.run, "device": device.id, "batch": device.number - 1}
     day.act("batch_void_ordered", BOTH, **where, reason="a sheet slipped past the camera")
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     text = " ".join(pages_of(precinct_form(day.facts(), "101", "runs").pdf()))
     assert f"certificate, SHA-256 {CERTIFICATE.hex()}; thresholds, SHA-256" in text
     assert "all thresholds are the defaults" in text
@@ -194,9 +192,7 @@ def test_a_tie_is_told_with_its_branch_and_broken_by_nobody() -> None:
 
 def a_scanned_day_tied() -> Day:
     day = a_scanned_day()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=0, o=0)
     day.hand_count({"R": 2, "no_vote": 1})
     day.conclude()

@@ -278,9 +278,7 @@ def a_day_with_paper() -> Day:
     open_(day, "box-1")
     day.scan(TWELVE_SHEETS)
     day.finish_checked()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=0, o=0)
     return day
 
@@ -503,9 +501,7 @@ def test_e_the_order_may_hold_the_votes_against_the_pollbook() -> None:
     day = Day(order='pollbook = "votes"\n')
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     key(day, paper_ballots=0, pollbook=12)
     day.lock(p=0, o=0)
     day.hand_count({"D": 1, "R": 1, "no_vote": 1})

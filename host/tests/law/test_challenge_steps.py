@@ -129,9 +129,7 @@ def test_of_each_outcome_as_many_ballots_are_segregated_as_were_counted() -> Non
     day = Day()
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=0, o=0)
     day.count_pile("set_aside", {"D": 2})
     day.count_pile("not_accepted", {"R": 1})
@@ -157,9 +155,7 @@ def test_d2_once_the_figures_are_shown_no_ballot_comes_from_the_counted_ones_of_
     None
 ):
     day = a_scanned_day([Sheet("counted", ("D",))])
-    day.lock(H=1, c=1, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=1, s=0, x=0)
     with pytest.raises(NotAllowed, match='no scanner counted a ballot for "R"'):
         segregate(day, pile="counted", counted_as="R")
 

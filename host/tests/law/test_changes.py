@@ -110,9 +110,7 @@ def test_a_party_without_a_vote_stands_there_and_no_hand_count_that_was_none_is_
     day = Day()
     day.scan([Sheet(COUNTED, ("D",))] * 3)
     day.finish()
-    day.lock(H=3, c=3, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=3, c=3, s=0, x=0)
     day.lock(p=0)
     (line,) = changes(certified(day).facts()).precincts
     assert [(option.key, option.final) for option in line.options] == [("D", 3), ("R", 0)]

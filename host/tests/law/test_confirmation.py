@@ -177,9 +177,7 @@ def test_d2_where_two_are_elected_a_scanner_counted_two_votes_of_a_ballot_each_f
     day = Day(vote_for=2)
     day.scan([Sheet(COUNTED, ("D", "R"))] * 3)
     day.finish()
-    day.lock(H=3, c=3, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=3, c=3, s=0, x=0)
     day.lock(p=0)
     with pytest.raises(NotAllowed, match=r"for whom it is counted \(--counted-as\), 2 of"):
         day.segregate(pile="counted", counted_as=found.partition("+")[0])

@@ -145,9 +145,7 @@ def test_only_the_last_two_counts_that_agree_are_used_and_all_others_are_kept() 
     ]
     day.reconcile()
     assert day.state().counts_used == (), "all four are counted once more"
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=2)
     day.lock(p=0)
     used = day.state().counts_used

@@ -44,9 +44,7 @@ def test_a_gap_that_never_closes_blocks_no_precinct_whose_device_both_sides_with
         ("alpha", "void"),
         ("beta", "closed"),
     ]
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=0, o=0)
     day.hand_count({"D": 3})
     said = statement(day.facts(), "101")
@@ -215,9 +213,7 @@ def test_the_order_may_let_both_sides_run_a_batch_again_until_the_figures_are_sh
     assert sum(len(book.entries) for book in state.dropped_counts) == 16
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     with pytest.raises(NotAllowed, match="void a batch"):
         day.act("batch_void_ordered", BOTH, **{**where, "run": "101-2", "batch": 2}, reason="again")
     assert day.state().state is State.RECONCILED

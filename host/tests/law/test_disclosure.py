@@ -214,9 +214,7 @@ def test_a_batch_that_came_too_late_says_so() -> None:
 
 def test_without_a_sheet_not_accepted_o_needs_no_count() -> None:
     day = a_scanned_day((Sheet("counted", ("D",)),))
-    day.lock(H=1, c=1, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=1, s=0, x=0)
     standing = {count.letter: count.standing for count in day.view().counts}
     assert standing["o"] == "none: no sheet was not accepted"
 

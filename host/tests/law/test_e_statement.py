@@ -15,6 +15,7 @@ from host.tests.rehearsal import (
     a_hand_count_day,
     a_reconciled_day,
     a_scanned_day,
+    count_twelve_sheets,
 )
 from host.tests.sound_device import TWELVE_SHEETS
 from recount_host.act import Person
@@ -124,7 +125,7 @@ def test_a_count_that_a_second_person_never_entered_is_on_the_statement_as_such(
     day.act("batch_void_ordered", BOTH, **where, batch=1, reason="dropped")
     day.scan(TWELVE_SHEETS)
     day.finish()
-    finish_counting(day)
+    count_twelve_sheets(day)
     (line,) = written(day).dropped
     assert (line.first, line.first_by, line.second, line.second_by) == (9, "Ann Lee, official, D", None, "")
 
@@ -142,7 +143,7 @@ def test_voided_attempts_are_on_the_statement_with_who_voided_them_and_why() -> 
         device.scan(sheet)
     device.close_batch()
     day.finish()
-    finish_counting(day)
+    count_twelve_sheets(day)
     said = written(day)
     assert [(line.batch, line.reason, line.by) for line in said.voided] == [
         (1, "a sheet slipped past", "Ann Lee, official, D and Bob Ray, official, R"),
@@ -155,14 +156,6 @@ def printed_body() -> dict[str, Any]:
     return {"precinct": "101", "sha256": bytes(32), "facts_sha256": bytes(32)}
 
 
-def finish_counting(day: Day) -> None:
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
-
-
 def test_counts_of_piles_that_were_scanned_again_are_kept_on_the_statement() -> None:
     day = a_scanned_day()
     day.lock(c=9)
@@ -171,7 +164,7 @@ def test_counts_of_piles_that_were_scanned_again_are_kept_on_the_statement() -> 
     day.act("batch_void_ordered", BOTH, **where, batch=1, reason="dropped")
     day.scan(TWELVE_SHEETS)
     day.finish()
-    finish_counting(day)
+    count_twelve_sheets(day)
     said = written(day)
     assert [(line.letter, line.first, line.second) for line in said.dropped] == [("c", 9, 9)]
     assert [run.run for run in said.runs] == ["101-1", "101-2"]

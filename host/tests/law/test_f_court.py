@@ -28,9 +28,7 @@ def counted(order: str = "", precincts: tuple[str, ...] = ("101",)) -> Day:
     for number, precinct in enumerate(precincts):
         day.scan(TWELVE_SHEETS, f"device-{number}", precinct)
         day.finish(precinct)
-        day.lock(precinct, H=12, c=9, s=2, x=1)
-        day.reconcile(precinct)
-        day.show_figures(precinct)
+        day.reconcile_with(precinct, H=12, c=9, s=2, x=1)
         day.lock(precinct, p=0, o=0)
         day.hand_count({"D": 1, "R": 1, "no_vote": 1}, precinct)
     return day

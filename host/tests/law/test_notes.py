@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from host.tests.law.test_b_custody import open_, receive
 from host.tests.law.test_custody_steps import lost
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
-from host.tests.rehearsal import BOTH, Day, a_counted_day, a_reconciled_day
+from host.tests.rehearsal import BOTH, Day, a_counted_day, a_reconciled_day, count_twelve_sheets
 from host.tests.sound_device import TWELVE_SHEETS, Sheet
 from recount_host.law.notes import forecast, notes, pollbooks_together
 from recount_protocol.fates import COUNTED, SET_ASIDE
@@ -36,9 +36,7 @@ def a_rich_day() -> Day:
     open_(day, "paper-1")
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=2, o=1, d=3)
     day.count_pile("set_aside", {"D": 1, "excluded": 1})
     day.count_pile("not_programmable", {"R": 2})
@@ -98,11 +96,7 @@ def test_a_container_that_cannot_be_found_is_named_with_what_its_label_says() ->
     open_(day, "box-3")
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    count_twelve_sheets(day)
     scanned = "ballots that were counted by scanners at the election"
     told = [sentence for sentence in sentences(keyed(day)) if sentence.startswith("container")]
     assert told[0] == f"container box-1 ({scanned}, stated as 7) cannot be found: nothing is topped up"
@@ -122,9 +116,7 @@ def test_where_several_are_elected_the_votes_are_told_as_full_ballots_for_inform
     day = Day(vote_for=2)
     day.scan([*(Sheet(COUNTED, ("D", "R")) for _ in range(5)), Sheet(SET_ASIDE, (), ("undervote",))])
     day.finish()
-    day.lock(H=6, c=5, s=1, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=6, c=5, s=1, x=0)
     day.lock(p=0, o=0)
     day.hand_count({"D": 1})
     assert sentences(keyed(day, ballots=6, votes__D=6, votes__R=5, pollbook=6)) == (

@@ -163,9 +163,7 @@ def test_p_is_used_as_it_was_counted_last_also_where_the_stack_was_counted_once(
 
 def test_o_that_one_person_has_counted_is_no_number_also_where_no_sheet_was_not_accepted() -> None:
     day = a_scanned_day([FOR_D])
-    day.lock(H=1, c=1, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=1, s=0, x=0)
     assert day.state().other("o") == 0
     day.enter("o", 0, ANN)
     assert day.state().other("o") is None

@@ -8,7 +8,7 @@ import pytest
 
 from host.tests.law.test_b_custody import key, open_, receive
 from host.tests.law.test_e_statement import a_wholly_hand_counted_day, written
-from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day, a_scanned_day
+from host.tests.rehearsal import ANN, BOB, BOTH, CLERK, Day, a_scanned_day, count_twelve_sheets
 from host.tests.sound_device import PROGRAM, TWELVE_SHEETS, Sheet
 from recount_host.act import act_hash, encode_act
 from recount_host.law import statement as statement_module
@@ -28,9 +28,7 @@ def a_rerun_day() -> Day:
     open_(day, "box-1")
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     day.lock(p=0, o=0)
     day.count_pile("set_aside", {"D": 1, "no_vote": 1})
     day.count_pile("not_accepted", {"R": 1})
@@ -262,11 +260,7 @@ def test_each_device_is_named_with_its_own_run() -> None:
     what = {"precinct": "101", "contest": "governor", "program": PROGRAM, "mode": "training"}
     other.write("run_opened", {**what, "software": "2.0", "firmware": "3.0"}, batch=0)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    count_twelve_sheets(day)
     runs = written(day).runs
     assert [(run.run, run.software, run.firmware) for run in runs] == [
         ("101-1", "1.0", "1.0"),
@@ -291,11 +285,7 @@ def test_a_container_stands_on_the_statement_with_who_opened_it() -> None:
     open_(day, "box-1")
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    count_twelve_sheets(day)
     containers = written(day).containers
     both = "Ann Lee, official, D and Bob Ray, official, R"
     assert [(one.name, one.opened_by) for one in containers] == [("box-1", both), ("spoiled-1", "")]
@@ -348,9 +338,7 @@ def test_i7_a_vote_for_an_option_that_no_line_has_is_never_lost(
 
 def test_where_a_scanner_counted_no_sheet_the_counted_pile_is_0() -> None:
     day = a_scanned_day([Sheet("set_aside", (), ("overvote",))])
-    day.lock(H=1, c=0, s=1, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=0, s=1, x=0)
     day.lock(p=0)
     day.hand_count({"overvote": 1})
     assert [line.value for line in written(day).ballots] == [1, 0, 1, 0, 1, 0, 0, 1, 0, 0, 0, 1]
@@ -420,11 +408,7 @@ def test_a_device_that_opened_its_run_and_fed_nothing_is_named_with_its_software
     day.assign("alpha")
     day.scan(TWELVE_SHEETS, "beta")
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
-    day.lock(p=0, o=0)
-    day.hand_count({"D": 1, "R": 1, "no_vote": 1})
+    count_twelve_sheets(day)
     assert [
         (run.name, run.software, run.firmware, run.batches, run.last_record) for run in written(day).runs
     ] == [

@@ -123,9 +123,7 @@ def test_the_figures_are_those_of_scanners_and_of_people_each_in_its_place() -> 
 
 def test_an_empty_pile_is_a_figure_too() -> None:
     day = a_scanned_day([FOR_D])
-    day.lock(H=1, c=1, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=1, s=0, x=0)
     assert day.view().figures == FiguresView(1, 1, 1, 0, 0, 1, 0, 0, {"D": 1}, {}, {}, superseded=False)
 
 
@@ -199,9 +197,7 @@ def test_while_the_numbers_are_verified_again_none_of_the_second_attempt_is_coun
 
 def test_where_no_sheet_was_not_accepted_p_is_to_be_counted_all_the_same() -> None:
     day = a_scanned_day([FOR_D])
-    day.lock(H=1, c=1, s=0, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=1, s=0, x=0)
     assert counts(day)["p"][1] == "not counted"
 
 

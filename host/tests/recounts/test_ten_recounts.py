@@ -324,9 +324,7 @@ def test_5_nine_ballots_short_are_reported_and_not_topped_up() -> None:
     """House of Delegates district 85, 2021: nine early ballots short; the court accepted it."""
     stated = {"ballots": 126, "votes:D": 55, "votes:R": 48, "pollbook": 126}
     day = scanned(results=stated)
-    day.lock(H=120, c=103, s=13, x=4)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=120, c=103, s=13, x=4)
     count_by_hand(day)
     said = day.conclude()
     assert totals(said) == CLEAN
@@ -346,9 +344,7 @@ def test_5_nine_ballots_short_are_reported_and_not_topped_up() -> None:
 def test_6_a_late_challenge_of_a_ballot_that_was_not_segregated_is_refused() -> None:
     """House of Delegates district 94, 2017: a letter on the next morning; F s. 2 stands against it now."""
     day = scanned()
-    day.lock(H=120, c=103, s=13, x=4)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=120, c=103, s=13, x=4)
     count_by_hand(day)
     day.conclude()
     late: dict[str, Any] = {"tag": "T-1", "ground": "overvote", "text": "Both ovals, a slash through one."}
@@ -377,9 +373,7 @@ def test_6_a_late_challenge_of_a_ballot_that_was_not_segregated_is_refused() -> 
 
 def test_7_a_tie_ends_in_a_writ_for_a_special_election() -> None:
     day = scanned(order='office_class = "office"\n')
-    day.lock(H=120, c=103, s=13, x=4)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=120, c=103, s=13, x=4)
     day.lock(p=0, o=3)
     found = outcomes(SET_ASIDE)
     # Four of the ballots set aside lie in envelopes, and the court rules that all four are votes for R.
@@ -436,9 +430,7 @@ def test_9_a_referendum_is_counted_for_and_against() -> None:
     day = a_day(of="bonds", order='office_class = "question"\n')
     day.scan([found.sheet for found in deck("bonds").sheets])
     day.finish()
-    day.lock(H=16, c=15, s=1, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=16, c=15, s=1, x=0)
     day.lock(p=0)
     day.count_pile("set_aside", {"overvote": 1})
     day.conclude()

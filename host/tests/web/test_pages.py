@@ -306,9 +306,7 @@ def test_every_picture_and_table_says_what_it_is(site: Site) -> None:
     day = a_day()
     day.scan(TWELVE_SHEETS)
     day.finish()
-    day.lock(H=12, c=9, s=2, x=1)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=12, c=9, s=2, x=1)
     site.fill(day)
     for path in ("/precincts/101", "/precincts/101/notices"):
         page = site.text(path)

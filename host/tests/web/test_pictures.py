@@ -38,9 +38,7 @@ def with_open_notices(day: Day, sheet: Sheet | None = None) -> Day:
     """Feed one sheet, and reconcile and show the figures."""
     day.scan([sheet or sheet_of("DR")])
     day.finish()
-    day.lock(H=1, c=0, s=1, x=0)
-    day.reconcile()
-    day.show_figures()
+    day.reconcile_with(H=1, c=0, s=1, x=0)
     return day
 
 
