@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from recount_classifier.errors import ClassifierError
 from recount_classifier.raster import Grey
@@ -14,7 +15,9 @@ MAX_IMAGE_BYTES = 200 * 1024 * 1024
 """A 22 inch sheet at 400 dpi, uncompressed in three colours, has 90 MB."""
 SMALLEST_SIDE_PX, LARGEST_SIDE_PX = 200, 16000
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_PNG_ALPHA_TYPES = (4, 6)
+_PNG_TYPE_AT = 25
+_PNG_TRANSPARENT_TYPES = (3, 4, 6)
+"""Of a palette, grey with opacity, colours with opacity."""
 # What the decoder would print about a damaged file, ImageError says in a sentence.
 cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
@@ -67,11 +70,26 @@ def is_whole_png(data: bytes) -> bool:
 
 def _decode(data: bytes, *, as_shown: bool) -> Grey | None:
     encoded = np.frombuffer(data, np.uint8)
-    if data.startswith(_PNG_SIGNATURE) and len(data) > 25 and data[25] in _PNG_ALPHA_TYPES:
+    if _may_be_transparent(data):
         colours = cv2.imdecode(encoded, cv2.IMREAD_UNCHANGED)
-        if colours is not None and colours.ndim == 3 and colours.shape[2] == 4 and colours.dtype == np.uint8:
-            grey = cv2.cvtColor(colours[:, :, :3], cv2.COLOR_BGR2GRAY).astype(np.float32)
-            opacity = colours[:, :, 3].astype(np.float32) / 255
-            return np.round(grey * opacity + 255 * (1 - opacity)).astype(np.uint8)
+        if colours is not None and colours.ndim == 3 and colours.shape[2] == 4:
+            return _on_white(colours)
     flags = cv2.IMREAD_GRAYSCALE | (0 if as_shown else cv2.IMREAD_IGNORE_ORIENTATION)
     return cast("Grey | None", cv2.imdecode(encoded, flags))
+
+
+def _may_be_transparent(data: bytes) -> bool:
+    """Return whether a file's kind can be transparent: a JPEG cannot, nor a PNG of the plain types."""
+    if data.startswith(_PNG_SIGNATURE):
+        return len(data) > _PNG_TYPE_AT and data[_PNG_TYPE_AT] in _PNG_TRANSPARENT_TYPES
+    return data.startswith((b"II*\0", b"MM\0*", b"GIF8")) or data[8:12] == b"WEBP"
+
+
+def _on_white(colours: NDArray[Any]) -> Grey | None:
+    """Return the grey of a picture of blue, green, red and opacity, laid on white paper."""
+    if colours.dtype not in (np.uint8, np.uint16):
+        return None
+    opaque = 255 if colours.dtype == np.uint8 else 65535
+    grey = cv2.cvtColor(colours[:, :, :3], cv2.COLOR_BGR2GRAY).astype(np.float32) * (255 / opaque)
+    opacity = colours[:, :, 3].astype(np.float32) / opaque
+    return np.round(grey * opacity + 255 * (1 - opacity)).astype(np.uint8)
