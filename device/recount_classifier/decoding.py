@@ -18,6 +18,7 @@ _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _PNG_TYPE_AT = 25
 _PNG_TRANSPARENT_TYPES = (3, 4, 6)
 """Of a palette, grey with opacity, colours with opacity."""
+_OPAQUE = {"uint8": 255, "uint16": 65535}
 # What the decoder would print about a damaged file, ImageError says in a sentence.
 cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
@@ -87,9 +88,9 @@ def _may_be_transparent(data: bytes) -> bool:
 
 def _on_white(colours: NDArray[Any]) -> Grey | None:
     """Return the grey of a picture of blue, green, red and opacity, laid on white paper."""
-    if colours.dtype not in (np.uint8, np.uint16):
+    opaque = _OPAQUE.get(colours.dtype.name)
+    if opaque is None:
         return None
-    opaque = 255 if colours.dtype == np.uint8 else 65535
     grey = cv2.cvtColor(colours[:, :, :3], cv2.COLOR_BGR2GRAY).astype(np.float32) * (255 / opaque)
     opacity = colours[:, :, 3].astype(np.float32) / opaque
     return np.round(grey * opacity + 255 * (1 - opacity)).astype(np.uint8)
