@@ -1,9 +1,10 @@
 """Which sheet of the batch a page looks like."""
 
+import cv2
 import numpy as np
 import pytest
 
-from device.tests.station.ink_pages import ink_of, printed_form, scanned, voted, voters_ink
+from device.tests.station.ink_pages import Grey, ink_of, printed_form, scanned, voted, voters_ink
 from recount_device.ink_memory import COMMON_SHEETS, LEARNING_SHEETS, InkMemory
 from recount_device.page_ink import PageInk
 
@@ -63,6 +64,21 @@ def test_what_many_voters_marked_alike_tells_no_sheet_from_another() -> None:
     asked = [look_and_keep(memory, 300 + scan, voters_ink(77, 300 + scan)) for scan in range(5)]
     assert asked[0] is None, "the first of them is like none"
     assert asked[COMMON_SHEETS + 1 :] == [None] * (4 - COMMON_SHEETS)
+
+
+def with_thin_writing(page: Grey) -> Grey:
+    """Return a page with a name written on it so thinly that at 50 dpi each stroke is a shade of grey."""
+    page = page.copy()
+    cv2.putText(page, "JANE ROE IS WRITTEN HERE", (90, 560), cv2.FONT_HERSHEY_SIMPLEX, 1.4, 170, 1)
+    return page
+
+
+def test_a_sheet_with_the_marks_of_another_and_a_name_written_thinly_is_none_that_was_read() -> None:
+    memory = memory_of(LEARNING_SHEETS)
+    marks = voted(88, words=1)
+    look_and_keep(memory, 700, ink_of([scanned(with_thin_writing(marks), 700)]))
+    assert look_and_keep(memory, 701, ink_of([scanned(marks, 701)])) is None
+    assert memory.look(ink_of([scanned(marks, 702)])) == 701
 
 
 def test_another_style_or_a_page_that_does_not_fit_looks_like_none() -> None:
