@@ -150,6 +150,16 @@ class Table:
         """Let people carry away what lies in the trays."""
         self.carried_away |= {sheet for pile in self.piles().values() for sheet in pile}
 
+    def lay_back(self) -> None:
+        """Take out the sheet about which the device asks, and lay it back into the tray it was taken from.
+
+        Only a counted sheet of a deck is fed twice.
+        """
+        self.control.set(cover_open=True)
+        for sheet in self.control.take_out("path"):
+            self.control.move(sheet, "counted", "operator")
+        self.control.set(cover_open=False)
+
     def panel(self) -> Mapping[str, Any]:
         """Return what the panel shows."""
         return self.control.shown()
@@ -303,13 +313,19 @@ class Day:
         self.does("logic-accuracy", "begin", *words, "--by", COORDINATOR)
 
     def compared_so_far(self, name: str) -> dict[str, Any] | None:
-        """Return how the device dealt with the deck; None while it is not through."""
+        """Return how the device dealt with the deck; None while it is not through.
+
+        Where the device asks whether it read a sheet before, people say so: the deck feeds one twice.
+        """
         self.tables[name].station.check()
         data = str(self.folder / "host")
         code, out, err = run_host(("logic-accuracy", "compare", "--device", name, "--data", data, "--json"))
         if code not in (0, 1):
             raise DayError(f"{name}: {err.strip()}")
         told: dict[str, Any] = json.loads(out)
+        if told["question"]:
+            self.tables[name].lay_back()
+            self.does("logic-accuracy", "settle", "--device", name, "--by", ANN, "--by", BOB)
         return None if told["hindrances"] else told
 
     def compared(self, name: str, patience_s: float = 150) -> dict[str, Any]:
@@ -415,7 +431,8 @@ class Day:
 def lay_deck(table: Table, deck: Path) -> None:
     """Lay a logic-and-accuracy deck into a device's hopper, in its order, with what its paper does.
 
-    Its sheets are called by their codes behind the deck's number at this table: one deck may come twice.
+    Its sheets are called by their codes behind the deck's number at this table: one deck may come twice. A
+    sheet that is fed twice lies there twice, as two pictures of one paper: people take it from its tray.
     """
     sheets = tomllib.loads((deck / "deck.toml").read_text(encoding="utf-8"))["sheet"]
     table.decks += 1

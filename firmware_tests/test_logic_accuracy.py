@@ -1,7 +1,7 @@
 """Logic and accuracy on the whole device: a deck passes and arms it; a fault of the machine fails it."""
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,10 @@ from firmware_tests.demo import FAIRVIEW, REPOSITORY, order_of
 from recount_ballots.blank import Grey
 from recount_ballots.deck import read_deck
 from recount_classifier.decoding import decode_image
+from recount_host.act import Act
 from recount_host.cli import main
 from recount_host.law.deck import deck_text, parse_deck
+from recount_host.law.live import SETTLED
 from recount_host.ledger.ledger import open_ledger
 
 pytestmark = pytest.mark.timeout(180)
@@ -58,10 +60,17 @@ def test_a_deck_passes_and_arms_the_device_for_a_live_run(deck: Path, day: Day, 
     told = day.compared("alpha")
     assert told["differences"] == []
     assert told["passed"]
+    assert [act.body["fate"] for act in acts_of(day, SETTLED)] == ["returned"], "of the sheet fed twice"
     assert "not armed" in day.refused(*live("alpha", day.program))
     day.arm("alpha", tmp_path)
     assert day.does(*live("alpha", day.program))["mode"] == "live"
     wait_until("the device opens the live run", lambda: day.tables["alpha"].asks("press_start"))
+
+
+def acts_of(day: Day, kind: str) -> list[Act]:
+    """Return the acts of this kind, from the ledger."""
+    with open_ledger(day.folder / "host") as ledger:
+        return [act for act in ledger.acts() if act.kind == kind]
 
 
 def dirty(picture: Grey) -> Grey:
@@ -81,6 +90,12 @@ def as_it_is(picture: Grey) -> Grey:
     return picture
 
 
+FEW = ("101-001", "101-002", "101-003", "101-005", "101-009", "101-029", "101-030", "101-033")
+"""An option each; a blank sheet, the fourth and the first not to be counted; a write-in; two that stick
+together; one without TEST."""
+TWICE = ("101-001", "101-035", "101-035-again")
+"""One that is fed twice. Of so few sheets a device does not learn what is print, and so knows none again: it
+is as one whose memory does not work."""
 SOUND: Mapping[str, object] = {"blind_double_feed": False, "dim": False, "stalled": False, "stuck": {}}
 
 
@@ -93,6 +108,8 @@ class Planted:
     """The sheet that differs first and what the device made of it; or what its panel says when it stops."""
     ailing: Mapping[str, object] = field(default_factory=dict[str, object])
     see: Callable[[Grey], Grey] = as_it_is
+    codes: Sequence[str] = FEW
+    """The sheets that it is found by."""
     device_finds_it: bool = False
     """Whether the device's own test finds it, before anything is fed."""
 
@@ -101,7 +118,8 @@ PLANTED = (
     Planted("a dirty lens", "101-001: set aside (marginal)", see=dirty),
     Planted("a mirrored camera", "101-001: not accepted (mirror image)", see=mirrored),
     Planted("a dim lamp", "101-001: not accepted (exposure)", {"dim": True}),
-    Planted("a blind double-feed sensor", "101-030: did not come back for it", {"blind_double_feed": True}),
+    Planted("a memory that knows no sheet again", "101-035-again: counted for D", codes=TWICE),
+    Planted("a blind double-feed sensor", "101-029: did not come back for it", {"blind_double_feed": True}),
     Planted(
         "a stuck sensor", "a sensor of the path sees paper", {"stuck": {"EXIT_SET_ASIDE": 1}},
         device_finds_it=True,
@@ -109,15 +127,14 @@ PLANTED = (
     # Those that the device finds itself come last: their sheets stay in the operator's hands.
     Planted("a stalled camera", "gives one picture twice", {"stalled": True}, device_finds_it=True),
 )  # fmt: skip
-FEW = ("101-001", "101-002", "101-003", "101-006", "101-010", "101-030", "101-031", "101-034")
-"""An option each; a blank sheet, the fourth and the first not to be counted; a write-in; two that stick
-together; one without TEST."""
 
 
-def few_sheets(deck: Path, folder: Path, see: Callable[[Grey], Grey] = as_it_is) -> Path:
+def few_sheets(
+    deck: Path, folder: Path, see: Callable[[Grey], Grey] = as_it_is, codes: Sequence[str] = FEW
+) -> Path:
     """Return a deck of a few of the sheets, as a machine with such a camera sees them."""
     whole = parse_deck((deck / "deck.toml").read_bytes())
-    sheets = tuple(sheet for sheet in whole.sheets if sheet.code in FEW)
+    sheets = tuple(sheet for sheet in whole.sheets if sheet.code in codes)
     (folder / "pictures").mkdir(parents=True)
     for sheet in sheets:
         seen = see(decode_image((deck / sheet.front).read_bytes()))
@@ -132,7 +149,7 @@ def test_each_planted_fault_of_a_machine_fails_the_deck_by_name_and_arms_nothing
 ) -> None:
     table = day.add_table("beta", [], duplex=False)
     for n, planted in enumerate(PLANTED):
-        made = few_sheets(deck / "deck", tmp_path / str(n), planted.see)
+        made = few_sheets(deck / "deck", tmp_path / str(n), planted.see, planted.codes)
         table.control.set(**{**SOUND, **planted.ailing})
         fails(day, "beta", made, planted.named)
         table.control.set(**SOUND)

@@ -251,6 +251,12 @@ def arm(clerk: Clerk, day: Day, folder: Path) -> None:
     lay_deck(day.tables["alpha"], program_of(folder).parent / "deck")
     clerk.log += ["click: Start at the panel", "click: End batch at the panel"]
     clerk.presses("Give it the deck")
+    page.wait_for_selector("text=Is sheet", timeout=2 * LONGEST_MS)
+    pictures = page.locator(".question img")
+    assert [one.evaluate("picture => picture.naturalWidth > 0") for one in pictures.all()] == [True, True]
+    day.tables["alpha"].lay_back()
+    clerk.log.append("lay: the sheet back into its tray")
+    clerk.presses("It is the same sheet")
     page.get_by_role("button", name="Certify it, and arm it").wait_for(timeout=2 * LONGEST_MS)
     clerk.presses("Certify it, and arm it")
     page.get_by_role("button", name="Print its zero report").wait_for()

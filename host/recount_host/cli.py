@@ -53,6 +53,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("device revoke", "commands.device_revoke", "take a device out of the recount, both sides"),
     Command("logic-accuracy begin", "commands.logic_accuracy:begin", "give a device a deck to run"),
     Command("logic-accuracy compare", "commands.logic_accuracy:compare_", "compare a deck, sheet by sheet"),
+    Command("logic-accuracy settle", "commands.logic_accuracy:settle_", "a sheet was fed twice, both sides"),
     Command("logic-accuracy certify", "commands.logic_accuracy:certify_", "arm a device, both sides"),
     Command("logic-accuracy end", "commands.logic_accuracy:end", "end a test without arming"),
     Command("zero-report", "commands.logic_accuracy:zero_report", "print that an armed device is at zero"),

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from recount_host.commands.desk import (
 from recount_host.commands.program_add import add_program, read_program_file
 from recount_host.decks.deck_make import DECK_FILE
 from recount_host.decks.differences import write_differences
-from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero
+from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero, settle
 from recount_host.errors import OperatorError
 from recount_host.given_files import read_given
 from recount_host.law.deck import MAX_DECK_BYTES, DeckError, parse_deck
@@ -105,6 +106,7 @@ def comparison_fields(comparison: Comparison) -> dict[str, Any]:
     return {
         "passed": comparison.passed,
         "hindrances": list(comparison.hindrances),
+        "question": None if comparison.question is None else asdict(comparison.question),
         "differences": [
             {"code": d.code, "what": d.what, "expected": d.expected, "actual": d.actual}
             for d in comparison.differences
@@ -124,7 +126,7 @@ def _compare(args: argparse.Namespace, desk: Desk) -> int:
     if args.pictures:
         write_differences(Path(args.pictures), desk.ledger, test, comparison)
         lines.append(f"pictures: {Path(args.pictures) / 'index.html'}")
-    sheets = len(comparison.deck.sheets)
+    sheets = len(comparison.deck.papers)
     head = f"{args.device}, {test.body['run']}: " + (
         f"all {sheets} sheets and all totals are as they must be"
         if comparison.passed
@@ -134,11 +136,22 @@ def _compare(args: argparse.Namespace, desk: Desk) -> int:
     return 0 if comparison.passed else 1
 
 
-# end, certify, zero report
+# settle, end, certify, zero report
 
 
 def _nothing(_parser: argparse.ArgumentParser) -> None:
     """Need no further argument."""
+
+
+def _settle(args: argparse.Namespace, desk: Desk) -> int:
+    asked = settle(desk, find_device(desk.facts(), args.device), persons(args))
+    answer(
+        args,
+        f"sheet {asked.sheet} is sheet {asked.like} once more: {args.device} is told so; lay it back where "
+        "it was taken from",
+        asdict(asked),
+    )
+    return 0
 
 
 def _end(args: argparse.Namespace, desk: Desk) -> int:
@@ -181,6 +194,12 @@ compare_ = _Command(
     _arguments_of_compare,
     _compare,
     by="",
+)
+settle_ = _Command(
+    "Say that the sheet which the device asks about is the very sheet that it had read before: both sides.",
+    _nothing,
+    _settle,
+    by="twice: one person of each side",
 )
 end = _Command("End a test without arming the device.", _nothing, _end)
 certify_ = _Command(

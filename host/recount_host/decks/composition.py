@@ -3,20 +3,20 @@
 Every option alone with a distinct count, at each of its targets; every number of marks from none to one too
 many; write-ins in each way; the kinds of marks and pens that voters use, down to those that are for people;
 folds, stains, smudges and stray ink; four orientations; sheets that must not be accepted, one of a wrong size
-among them; two sheets together. The expected fate of each is stated here and nowhere read. Derived from
-§ 24.2-802.2 D 2 and VVSG 2.0 1.1.2 and 1.1.6; it is no official list.
+among them; two sheets together; one sheet fed twice. The expected fate of each is stated here and nowhere
+read. Derived from § 24.2-802.2 D 2 and VVSG 2.0 1.1.2 and 1.1.6; it is no official list.
 """
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, count
 from math import comb
 from typing import NamedTuple
 
 from recount_classifier.program import Program, Style
-from recount_host.law.deck import MARGINAL, WRONG_STYLE
-from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
+from recount_host.law.deck import MARGINAL, READ_BEFORE, WRONG_STYLE
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 
 PENS = ("black_pen", "blue_pen", "gel_pen", "red_pen")
 KINDS = ("middle", "neat_x", "full")
@@ -31,14 +31,19 @@ KIND_WORDS = {
     "neat_check": "check mark that stays inside the target",
     "long_axis": "one line of 1 mm along the target",
     "neat_dot": "a small dot in the middle of the target",
-    "short_axis": "one thin stroke across the short way of the target, inside it",
+    "short_axis": "one thin stroke across the middle of the target, a third of its width long",
     "outside": "X beside the target",
 }
 WRITTEN = "JANE ROE"
+WORDS = "FED TWICE"
+"""What is written beside the contest of the sheet that is fed twice, for people to know it by, too."""
 MOST_OVERVOTES = 10
 """Up to so many ways to mark one option too many, each has its sheet; of more, each option with the next."""
 CUT_MM = 150.0
 """Length of the sheet of a wrong size: shorter than any ballot and than the least that a feeder takes."""
+MOST_BEFORE_TWICE = 380
+"""So many sheets of a style go before the one that is fed twice at most: a device knows the sheets of its
+batch again, and a batch holds 400."""
 _TRIES = 50
 
 
@@ -77,6 +82,8 @@ class Plan:
     cut_mm: float = 0.0
     """Length that it is cut to; 0 for a whole sheet."""
     comes_back: str = ""
+    again: bool = False
+    """Whether it is no sheet of its own, but the one before it, fed a second time."""
 
 
 def compose(program: Program, two_sided: Iterable[str] = ()) -> list[Plan]:
@@ -88,11 +95,7 @@ def compose(program: Program, two_sided: Iterable[str] = ()) -> list[Plan]:
     known = frozenset(two_sided)
     for style in program.styles:
         plans += _of_style(program, style, has_back=style.id in known)
-    other = "a ballot of another style"
-    return [
-        *plans,
-        Plan(program.styles[0].id, other, NOT_ACCEPTED, reasons=(WRONG_STYLE,), foreign=True),
-    ]
+    return plans
 
 
 def filled(options: Iterable[str], kind: str = "full") -> dict[Spot, str]:
@@ -100,7 +103,7 @@ def filled(options: Iterable[str], kind: str = "full") -> dict[Spot, str]:
     return {Spot(option): kind for option in options}
 
 
-def _of_style(program: Program, style: Style, *, has_back: bool) -> Iterator[Plan]:
+def _of_style(program: Program, style: Style, *, has_back: bool) -> list[Plan]:
     printed = [option.key for option in program.printed_options]
     write_ins = [option.key for option in program.options if option.write_in]
     votes = program.vote_for
@@ -111,16 +114,36 @@ def _of_style(program: Program, style: Style, *, has_back: bool) -> Iterator[Pla
         *_papers(style.id, turns),
         *(_face_down(style.id, turns) if has_back else ()),
     ]
-    extra = [sum(key in plan.choices for plan in others) for key in printed]
-    yield from _every_option(style.id, printed, votes, extra)
-    yield from _numbers_of_marks(style.id, printed, votes)
-    if write_ins:
-        yield from _write_ins(style, printed, write_ins, votes)
-    yield from others
-    yield Plan(
-        style.id, "marked, but without TEST: a ballot of the recount", NOT_ACCEPTED,
-        filled(next(turns)), reasons=("live_ballot",), test_mark=False,
-    )  # fmt: skip
+    twice = _fed_twice(style.id, next(turns))
+    extra = [sum(key in plan.choices for plan in (*others, *twice)) for key in printed]
+    every = list(_every_option(style.id, printed, votes, extra))
+    plans = [
+        *every,
+        *_numbers_of_marks(style.id, printed, votes),
+        *(_write_ins(style, printed, write_ins, votes) if write_ins else ()),
+        *others,
+        Plan(
+            style.id, "marked, but without TEST: a ballot of the recount", NOT_ACCEPTED,
+            filled(next(turns)), reasons=("live_ballot",), test_mark=False,
+        ),
+    ]  # fmt: skip
+    if style is program.styles[0]:
+        other = "a ballot of another style"
+        plans.append(Plan(style.id, other, NOT_ACCEPTED, reasons=(WRONG_STYLE,), foreign=True))
+    # As late as it can: a device knows a style's print only after some sheets of it.
+    place = len(plans) if len(plans) <= MOST_BEFORE_TWICE else min(len(every), MOST_BEFORE_TWICE)
+    return [*plans[:place], *twice, *plans[place:]]
+
+
+def _fed_twice(style: str, keys: tuple[str, ...]) -> tuple[Plan, Plan]:
+    """Return a sheet with writing that no other has, which tells it from all others, and it once more.
+
+    Two sheets that bear nothing but the same marks cannot be told apart, and no device asks about them.
+    """
+    told = f"{' + '.join(keys)}: words written beside the contest"
+    first = Plan(style, told, COUNTED, filled(keys), keys, damage="words")
+    again = f"{' + '.join(keys)}: the same sheet, fed a second time"
+    return first, replace(first, what=again, fate=RETURNED, choices=(), reasons=(READ_BEFORE,), again=True)
 
 
 def weights(options: int, votes: int, extra: Sequence[int]) -> list[int]:

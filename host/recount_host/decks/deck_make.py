@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise OperatorError(f"the deck {folder} cannot be written: {error.strerror}") from error
     totals = expected_totals(deck)
-    print(f"{folder}: {len(deck.sheets)} sheets, program {deck.program[:16]}")
-    told = f"set aside {totals.set_aside}, not accepted {totals.not_accepted}"
+    print(f"{folder}: {len(deck.papers)} sheets, program {deck.program[:16]}")
+    told = f"set aside {totals.set_aside}, not accepted {totals.not_accepted}, fed twice {totals.read_before}"
     print(f"expected: counted {totals.counted}, {told}")
     return 0
 

@@ -30,7 +30,7 @@ def write_differences(folder: Path, ledger: Ledger, test: Act, comparison: Compa
     }
     run = str(test.body["run"])
     page = _HEAD.format(
-        run=html.escape(run), number=len(comparison.differences), sheets=len(comparison.deck.sheets)
+        run=html.escape(run), number=len(comparison.differences), sheets=len(comparison.deck.papers)
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)

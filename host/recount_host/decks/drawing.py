@@ -18,7 +18,7 @@ from recount_ballots.layout import Rect
 from recount_ballots.marks import MIDDLE_PART, mark
 from recount_ballots.scanner import page_scanner, scan
 from recount_ballots.strokes import take
-from recount_host.decks.composition import Plan
+from recount_host.decks.composition import WORDS, Plan
 from recount_host.programs.spec import StyleSpec
 
 SEED = 802_2
@@ -49,7 +49,10 @@ def rect_of(box: tuple[float, float, float, float]) -> Rect:
 
 
 def draw_sheet(plan: Plan, code: str, blank: StyleBlank, foreign: Grey) -> Grey:
-    """Return the picture of one sheet's side that bears the contest, head first; the same every time."""
+    """Return the picture of one sheet's side that bears the contest, head first; the same every time.
+
+    A sheet that is fed again, under its code, is the same paper in another scan.
+    """
     rng = np.random.default_rng([SEED, zlib.crc32(code.encode())])
     spec = blank.spec
     page = (foreign if plan.foreign else blank.image).copy()
@@ -72,6 +75,8 @@ def draw_sheet(plan: Plan, code: str, blank: StyleBlank, foreign: Grey) -> Grey:
     if plan.cut_mm:
         rows = round(plan.cut_mm * blank.dpi / MM_PER_INCH)
         page, mask = page[:rows], mask[:rows]
+    if plan.again:
+        rng = np.random.default_rng([SEED, zlib.crc32(f"{code} again".encode())])
     return _scanned(page, mask, rng)
 
 
@@ -125,6 +130,12 @@ def _bleed_through(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.ran
     paper.show_through(page, back, _BLEEDS * float(rng.uniform(0.8, 1.0)))
 
 
+def _words(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.random.Generator) -> None:
+    wide, high = page.shape[1] * 0.5, 0.5 * blank.dpi
+    line = Rect(page.shape[1] * 0.25, _beside(blank) - high / 2, wide, high)
+    write_words(page, WORDS, line, take("marker", blank.dpi, rng), rng)
+
+
 def _torn(_page: Grey, mask: paper.Mask, blank: StyleBlank, rng: np.random.Generator) -> None:
     """Tear from the nearer edge to beyond the middle of the target that is nearest to it."""
     width = mask.shape[1]
@@ -148,5 +159,6 @@ _DAMAGES: Mapping[str, Damage] = {
     "stain": _stain,
     "smudge": _smudge,
     "bleed_through": _bleed_through,
+    "words": _words,
     "torn": _torn,
 }

@@ -10,10 +10,11 @@ from recount_host.act import Act, Person
 from recount_host.commands.desk import Desk
 from recount_host.forms.logic_accuracy import print_certificate, print_zero_report
 from recount_host.law.errors import NotAllowed
-from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
-from recount_host.law.logic_accuracy import check_passed, compare
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED, ZERO, assigned_tests, open_test
+from recount_host.law.logic_accuracy import Question, check_passed, compare
 from recount_host.law.precinct import Facts
 from recount_host.run_names import run_name
+from recount_protocol.fates import RETURNED
 
 
 def last_test(facts: Facts, device: str) -> Act:
@@ -40,6 +41,26 @@ def begin_test(
 
     desk.test_act(ASSIGNED, by, body)
     return given
+
+
+def settle(desk: Desk, device: str, by: tuple[Person, ...]) -> Question:
+    """Let both sides say that the sheet which a device asks about was read before; return what it asked.
+
+    Raises NotAllowed, also where it asks nothing.
+    """
+    asked: list[Question] = []
+
+    def body(facts: Facts) -> Mapping[str, Any]:
+        test = last_test(facts, device)
+        question = compare(facts, test).question
+        if question is None:
+            raise NotAllowed(f"{facts.names[device]} asks nothing in its test: see logic-accuracy compare")
+        asked.append(question)
+        where = {"batch": question.batch, "sheet": question.sheet}
+        return {"run": test.body["run"], "device": device, **where, "fate": RETURNED}
+
+    desk.test_act(SETTLED, by, body)
+    return asked[-1]
 
 
 def end_open_test(desk: Desk, device: str, by: tuple[Person, ...]) -> str:

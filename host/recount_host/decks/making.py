@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -120,8 +121,10 @@ def _blank(spec: ProgramSpec, style: StyleSpec, folder: Path) -> StyleBlank:
 def plan_deck(source: Source) -> tuple[Deck, tuple[Plan, ...]]:
     """Return the deck with the plan of each of its sheets."""
     plans = tuple(compose(source.program, source.two_sided))
-    numbered = [(code_of(n, plan), plan) for n, plan in enumerate(plans, 1)]
-    sheets = [_sheet(source, code, plan) for code, plan in numbered]
+    sheets: list[DeckSheet] = []
+    papers = count(1)
+    for plan in plans:
+        sheets.append(_again(sheets[-1], plan) if plan.again else _sheet(source, next(papers), plan))
     for n, plan in enumerate(plans):
         if plan.comes_back == "double_feed":
             stuck = {"kind": "double_feed", "sheets": [sheets[n].code, sheets[n + 1].code]}
@@ -139,12 +142,8 @@ def plan_deck(source: Source) -> tuple[Deck, tuple[Plan, ...]]:
     )
 
 
-def code_of(number: int, plan: Plan) -> str:
-    """Return what is printed beside TEST."""
-    return f"{plan.style}-{number:03}"
-
-
-def _sheet(source: Source, code: str, plan: Plan) -> DeckSheet:
+def _sheet(source: Source, number: int, plan: Plan) -> DeckSheet:
+    code = f"{plan.style}-{number:03}"
     blank = source.blanks[plan.style]
     return DeckSheet(
         code=code,
@@ -163,11 +162,20 @@ def _sheet(source: Source, code: str, plan: Plan) -> DeckSheet:
     )
 
 
+def _again(first: DeckSheet, plan: Plan) -> DeckSheet:
+    """Return the line of the deck on which the sheet before it is fed a second time."""
+    code = f"{first.code}-again"
+    return msgspec.structs.replace(
+        first, code=code, what=plan.what[:200], fate=plan.fate, choices=plan.choices, reasons=plan.reasons,
+        front=f"pictures/{code}.png", again=first.code,
+    )  # fmt: skip
+
+
 def draw_deck(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> Iterator[tuple[str, Grey]]:
     """Yield the name and the picture of every side that a sheet of the deck shows, head first."""
     for sheet, plan in zip(deck.sheets, plans, strict=True):
         blank = source.blanks[plan.style]
-        yield sheet.front, draw_sheet(plan, sheet.code, blank, source.foreign)
+        yield sheet.front, draw_sheet(plan, sheet.again or sheet.code, blank, source.foreign)
         if sheet.back and blank.other is not None:
             yield sheet.back, draw_back(sheet.code, blank.other)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from recount_ballots.layout import Rect
 from recount_classifier.thresholds import thresholds_hash, thresholds_sentence
-from recount_host.decks.composition import KIND_WORDS, Plan, Spot
+from recount_host.decks.composition import KIND_WORDS, WORDS, Plan, Spot
 from recount_host.decks.drawing import MM_PER_INCH, is_printed, printed_mark
 from recount_host.decks.making import Source, by_hand
 from recount_host.forms.pages import print_form
@@ -32,6 +32,7 @@ DAMAGE_WORDS = {
     "stain": "put a wet coffee cup on it, away from the contest",
     "smudge": "rub soft pencil over it with a finger, away from the contest, to a grey smudge",
     "bleed_through": "fill many targets of the other side with a felt pen",
+    "words": f"write {WORDS} on it in big letters, away from the contest and from TEST, felt pen",
     "torn": "tear a piece out of its edge, through a target of the contest",
 }
 FOREIGN_WORDS = {
@@ -44,13 +45,19 @@ BACK_WORDS = {
     "short_sheet": "when it comes back, feed it again; the second time lay it where the panel says",
 }
 """How a sheet is fed that comes back first."""
+FED_TWICE = (
+    "once more, alone: when the hopper is empty, take it from the tray COUNTED, where it lies on top, lay it "
+    "on the hopper, press Start. The panel asks whether it was read before: take it out, lay it back on top "
+    "in the tray COUNTED; both sides answer at the host that it is the same sheet"
+)
+"""How a sheet is fed a second time."""
 
 
 def print_overlays(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
     """Return the PDF that prints TEST, the code and the printed marks onto real blanks, a page a sheet."""
     pages = [
         {**_overlay(source, sheet, plan), "blank": "", "other": "", "alt": ""}
-        for sheet, plan in zip(deck.sheets, plans, strict=True)
+        for sheet, plan in _papers(deck, plans)
     ]
     return _print_sheets("overlays", deck, pages)
 
@@ -68,10 +75,15 @@ def print_test_ballots(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> b
             pictures[_picture(style, "-other")] = encode_png(blank.other)
     pages = [
         {**_overlay(source, sheet, plan), **_sides(source, plan)}
-        for sheet, plan in zip(deck.sheets, plans, strict=True)
+        for sheet, plan in _papers(deck, plans)
         if source.foreign_is_drawn or not plan.foreign
     ]
     return _print_sheets("test ballots", deck, pages, pictures)
+
+
+def _papers(deck: Deck, plans: tuple[Plan, ...]) -> list[tuple[DeckSheet, Plan]]:
+    """Return every sheet of paper with its plan, each once however often it is fed."""
+    return [(sheet, plan) for sheet, plan in zip(deck.sheets, plans, strict=True) if not plan.again]
 
 
 def _sides(source: Source, plan: Plan) -> dict[str, str]:
@@ -129,6 +141,8 @@ def print_guide(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
 
 def _guide(source: Source, plan: Plan, names: Mapping[str, str]) -> tuple[str, str, str]:
     """Return what is printed already, what is done by hand, and how it is fed."""
+    if plan.again:
+        return "as above", "nothing: it is the sheet above", FED_TWICE
     left = by_hand(plan)
     printed = [_place(spot, names) for spot in plan.marks if spot not in left.marks]
     steps = [FOREIGN_WORDS[source.foreign_is_drawn]] if plan.foreign else []
@@ -181,6 +195,7 @@ def totals_rows(totals: Totals, deck: Deck, options: Any) -> list[list[str]]:
         *([f"for {key.replace('_', ' ')}", str(n)] for key, n in totals.set_aside_reasons.items()),
         ["Not accepted", str(totals.not_accepted)],
         *([f"for {key.replace('_', ' ')}", str(n)] for key, n in totals.not_accepted_reasons.items()),
+        ["Given back as read before", str(totals.read_before)],
     ]
 
 
@@ -192,5 +207,6 @@ def _head(source: Source, deck: Deck) -> dict[str, Any]:
         "thresholds": thresholds_hash(program.thresholds).hex(),
         "thresholds_sentence": thresholds_sentence(program.thresholds),
         "short_code": deck.program[:SHORT],
-        "sheets": len(deck.sheets),
+        "sheets": len(deck.papers),
+        "styles": len({sheet.style for sheet in deck.sheets}),
     }

@@ -30,6 +30,7 @@ def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
         "run": body["run"],
         "deck": body["deck_sha256"].hex(),
         "totals": totals_rows(comparison.expected, comparison.actual, contest),
+        "papers": len(comparison.deck.papers),
         "sheets": [[sheet.code, sheet.what, _in_words(sheet)] for sheet in comparison.deck.sheets],
         "thresholds": body["thresholds"].hex(),
         "thresholds_told": body["thresholds_told"],
@@ -100,4 +101,5 @@ def totals_rows(expected: Totals, actual: Totals, contest: Contest) -> list[list
         *of("set aside for", expected.set_aside_reasons, actual.set_aside_reasons),
         ["not accepted", str(expected.not_accepted), str(actual.not_accepted)],
         *of("not accepted for", expected.not_accepted_reasons, actual.not_accepted_reasons),
+        ["given back as read before", str(expected.read_before), str(actual.read_before)],
     ]

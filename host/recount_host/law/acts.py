@@ -101,6 +101,18 @@ KINDS: Mapping[str, Kind] = {
             "deck": Field(bytes, 1, 4_000_000),
         },
     ),
+    "test_doubt_settled": Kind(
+        "Both sides together saw that the sheet of a test about which the device asked is the very sheet "
+        "that it had read before: it was fed twice, and counts once.",
+        {
+            "run": _WORD,
+            "device": _DEVICE,
+            "batch": _BATCH,
+            "sheet": _SHEET,
+            "fate": Field(str, 0, 0, choices=(RETURNED,)),
+        },
+        two_persons=True,
+    ),
     "test_ended": Kind(
         "The logic-and-accuracy test on this device is over; it is told to close the run.",
         {"run": _WORD, "device": _DEVICE},

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import msgspec
 
 from recount_host.errors import OperatorError
-from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 
 MAX_DECK_BYTES = 4_000_000
 MARGINAL = "marginal"
@@ -21,6 +21,9 @@ MARGINAL = "marginal"
 WRONG_STYLE = "wrong_style"
 OTHER_BALLOT = frozenset({WRONG_STYLE, "other_contest", "names_exchanged", "name_changed"})
 """Reasons for which a ballot of another style is not accepted: how alike the two are decides which it is."""
+
+READ_BEFORE = "read_before"
+"""Why a sheet that is fed a second time is given back: the device has found that it was read already."""
 
 _Word = Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
 _Line = Annotated[str, msgspec.Meta(max_length=200)]
@@ -39,7 +42,8 @@ class DeckSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     style: _Word
     what: _Line
     """How the sheet is marked, in words."""
-    fate: Annotated[str, msgspec.Meta(pattern=f"^({COUNTED}|{SET_ASIDE}|{NOT_ACCEPTED})$")]
+    fate: Annotated[str, msgspec.Meta(pattern=f"^({COUNTED}|{SET_ASIDE}|{NOT_ACCEPTED}|{RETURNED})$")]
+    """Returned is what becomes of a sheet that is fed a second time, and of no other."""
     choices: tuple[_Word, ...] = ()
     reasons: tuple[_Word, ...] = ()
     """All of them, without order; "marginal" stands for any marginal reason."""
@@ -51,6 +55,8 @@ class DeckSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Fed with the contest's side down: a device without a camera below gives it back to be turned over."""
     test_mark: bool = True
     """Whether it bears TEST; one sheet of each style does not, and must not be accepted."""
+    again: Annotated[str, msgspec.Meta(max_length=64)] = ""
+    """The code of the sheet before it that this is, fed a second time; empty for a sheet of its own."""
     front: _Line = ""
     """The picture of the side with the contest, beside the deck's file, for a simulated device."""
     back: _Line = ""
@@ -71,6 +77,12 @@ class Deck(
     options: tuple[_Word, ...]
     """The keys of the printed options, in the ballot's order."""
     sheets: Annotated[tuple[DeckSheet, ...], msgspec.Meta(min_length=1, max_length=20_000)]
+    """In the order of feeding; a sheet that is fed twice stands there twice."""
+
+    @property
+    def papers(self) -> tuple[DeckSheet, ...]:
+        """Return the sheets of paper, each once."""
+        return tuple(sheet for sheet in self.sheets if not sheet.again)
 
 
 class Totals(msgspec.Struct, frozen=True):
@@ -79,6 +91,8 @@ class Totals(msgspec.Struct, frozen=True):
     counted: int
     set_aside: int
     not_accepted: int
+    read_before: int
+    """Sheets that the device told as fed a second time: they count nowhere."""
     votes: Mapping[str, int]
     set_aside_reasons: Mapping[str, int]
     not_accepted_reasons: Mapping[str, int]
@@ -98,9 +112,15 @@ def parse_deck(text: bytes) -> Deck:
     for code, number in codes.items():
         if number > 1:
             raise DeckError(f"sheet {code} stands there {number} times")
+    known: set[str] = set()
     for sheet in deck.sheets:
         if (sheet.fate == COUNTED) != (not sheet.reasons):
             raise DeckError(f"sheet {sheet.code}: a sheet has reasons exactly when it is not counted")
+        if (sheet.fate == RETURNED) != bool(sheet.again):
+            raise DeckError(f"sheet {sheet.code}: a sheet is returned exactly when it is fed a second time")
+        if sheet.again and sheet.again not in known:
+            raise DeckError(f"sheet {sheet.code}: no sheet {sheet.again} goes before it")
+        known.add(sheet.code)
     return deck
 
 
@@ -147,6 +167,7 @@ def totals_of(sheets: Sequence[tuple[str, Sequence[str], Sequence[str]]]) -> Tot
         fates[COUNTED],
         fates[SET_ASIDE],
         fates[NOT_ACCEPTED],
+        fates[RETURNED],
         dict(sorted(votes.items())),
         dict(sorted(reasons[SET_ASIDE].items())),
         dict(sorted(reasons[NOT_ACCEPTED].items())),

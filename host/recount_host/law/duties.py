@@ -74,11 +74,7 @@ def _close_run(act: Act, told: DeviceFacts, _ended: set[str]) -> Iterator[Duty]:
 
 def _end_test(act: Act, told: DeviceFacts, ended: set[str]) -> Iterator[Duty]:
     """Yield what ends a test: where both sides end it, first its open batch is void, doubts and all."""
-    standing = [
-        batch
-        for batch in told.batches
-        if batch.run == act.body["run"] and not batch.closed_n and not batch.voided_n
-    ]
+    standing = [batch for batch in told.batches if batch.run == act.body["run"] and batch.is_open]
     if not standing or len(act.by) < BOTH_SIDES:
         yield from _close_run(act, told, ended)
         return
@@ -132,5 +128,6 @@ _DUE: Mapping[str, Callable[[Act, DeviceFacts, set[str]], Iterator[Duty]]] = {
     "device_armed": _arm,
     "batch_void_ordered": _void_batch,
     "doubt_settled_ordered": _settle_doubt,
+    "test_doubt_settled": _settle_doubt,
     "device_withdrawn": _void_all,
 }

@@ -8,7 +8,8 @@ from recount_host.law.precinct_state import Facts
 from recount_host.order import order_signers
 from recount_protocol.software_names import what_changed
 
-ASSIGNED, ENDED, ARMED, ZERO = "test_assigned", "test_ended", "device_armed", "zero_report_printed"
+ASSIGNED, SETTLED, ENDED = "test_assigned", "test_doubt_settled", "test_ended"
+ARMED, ZERO = "device_armed", "zero_report_printed"
 """The kinds of acts of a logic-and-accuracy test."""
 TEST_PRECINCT = "logic-accuracy"
 """What stands for the precinct in the records of a test."""

@@ -5,18 +5,28 @@ is bound to the device, its program, thresholds, software and firmware. A test i
 nothing of it ever counts. Pass is exact equality, nothing less.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import zip_longest
 from typing import Any
 
 from recount_host.act import Act, Person
 from recount_host.law.acts import check_act
 from recount_host.law.contest import check_signed, contests_of
-from recount_host.law.deck import Deck, DeckSheet, Totals, classes_of, expected_totals, parse_deck, totals_of
+from recount_host.law.deck import (
+    READ_BEFORE,
+    Deck,
+    DeckSheet,
+    Totals,
+    classes_of,
+    expected_totals,
+    parse_deck,
+    totals_of,
+)
 from recount_host.law.enrolment import enrolments
 from recount_host.law.errors import NotAllowed
-from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, open_test
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED, ZERO, assigned_tests, open_test
 from recount_host.law.persons import check_both_sides, check_one_side_each, check_sides_known
 from recount_host.law.precinct import Facts, disarmed, open_assignment
 from recount_host.law.roster import check_may_act
@@ -51,6 +61,15 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """A sheet of a test that the device takes for one that it read before: both sides look, and answer."""
+
+    batch: int
+    sheet: int
+    like: int
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """The deck as it should be, and as the device made of it."""
 
@@ -59,6 +78,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     hindrances: tuple[str, ...]
     """What keeps the test from being finished, in sentences."""
+    question: Question | None
+    """What the device waits to be told before it goes on."""
     expected: Totals
     actual: Totals
 
@@ -76,17 +97,21 @@ def compare(facts: Facts, assigned: Act) -> Comparison:
     batches = [] if told is None else [b for b in told.batches if b.run == assigned.body["run"]]
     fed = _fed([batch for batch in batches if batch.closed_n and not batch.voided_n])
     totals = totals_of([one.outcome for one in fed])
+    asked = question_of(facts, assigned)
     return Comparison(
         deck,
         run,
         tuple(_differences(deck, fed)),
-        tuple(_hindrances(told, run, batches)),
+        tuple(_hindrances(told, run, batches, asked)),
+        asked,
         expected_totals(deck),
         totals,
     )
 
 
-def _hindrances(told: DeviceFacts | None, run: Run | None, batches: Sequence[Batch]) -> list[str]:
+def _hindrances(
+    told: DeviceFacts | None, run: Run | None, batches: Sequence[Batch], asked: Question | None
+) -> list[str]:
     if told is None or run is None:
         return ["the device has not begun the test"]
     found = ["records of the device are missing: keep it connected"] if told.gaps else []
@@ -96,20 +121,52 @@ def _hindrances(told: DeviceFacts | None, run: Run | None, batches: Sequence[Bat
         return [*found, "no batch was fed"]
     for batch in standing:
         if not batch.closed_n:
-            found.append(f"batch {batch.batch} is still open: feed the whole deck, then press End batch")
+            found.append(f"batch {batch.batch} is still open: {_why_open(batch, asked)}")
         elif not batch.i9.holds:
             found.append(f"batch {batch.batch}: the feeder's own counts and the records differ (I9)")
         found += [f"batch {batch.batch}: {sentence}" for sentence in batch.contradictions]
     return found
 
 
+def _why_open(batch: Batch, asked: Question | None) -> str:
+    """Return what has to be done before an open batch can be closed."""
+    for sheet in batch.doubts:
+        if not sheet.like:
+            lost = f"where sheet {sheet.sheet} lies is unknown ({sheet.in_doubt})"
+            return f"{lost}: such a device does not pass, end the test"
+        if asked is None:
+            return f"the device is told that sheet {sheet.sheet} is sheet {sheet.like}: wait"
+        return (
+            f"the device asks both sides whether sheet {sheet.sheet} is sheet {sheet.like} once more; where "
+            "it is, answer so (logic-accuracy settle)"
+        )
+    return "feed the whole deck, then press End batch"
+
+
+def question_of(facts: Facts, test: Act) -> Question | None:
+    """Return what the device asks in this test and was not told yet; None where it asks nothing."""
+    told, run = facts.devices.get(test.body["device"]), test.body["run"]
+    answers = [act.body for act in facts.acts if act.kind == SETTLED and act.body["run"] == run]
+    answered = {(body["batch"], body["sheet"]) for body in answers}
+    asked = (
+        Question(batch.batch, sheet.sheet, sheet.like)
+        for batch in (told.batches if told is not None else ())
+        if batch.run == run and batch.is_open
+        for sheet in batch.doubts
+        if sheet.like and (batch.batch, sheet.sheet) not in answered
+    )
+    return next(asked, None)
+
+
 def _fed(batches: Sequence[Batch]) -> list[Fed]:
-    """Return the sheets that landed, in the order in which they were fed."""
+    """Return the sheets that landed, and those told as read before, in the order in which they were fed."""
     fed: list[Fed] = []
     back: list[str] = []
     for batch in sorted(batches, key=lambda batch: batch.batch):
         for sheet in sorted(batch.sheets, key=lambda sheet: sheet.sheet):
-            if sheet.fate == RETURNED:
+            if sheet.fate == RETURNED and sheet.like:
+                fed.append(Fed(sheet, (RETURNED, (), (READ_BEFORE,)), ()))
+            elif sheet.fate == RETURNED:
                 back += sheet.reasons
             elif sheet.fate in BINS:
                 choices = sheet.choices if sheet.fate == COUNTED else ()
@@ -128,22 +185,30 @@ def _differences(deck: Deck, fed: Sequence[Fed]) -> list[Difference]:
     Sheets are compared one after the other; where one is missing or too many, the others are held against
     those that they fit.
     """
+    pairs = list(_pairs(deck, fed))
+    codes = {one.sheet.sheet: sheet.code for sheet, one in pairs if sheet is not None and one is not None}
+    found: list[Difference] = []
+    for sheet, one in pairs:
+        if sheet is not None and one is not None:
+            found += _difference(sheet, one, codes)
+        elif sheet is not None:
+            found.append(
+                Difference(sheet.code, sheet.what, outcome_in_words(_outcome(sheet)), "not fed, or lost", 0)
+            )
+        elif one is not None:
+            found.append(_too_many(one))
+    return found
+
+
+def _pairs(deck: Deck, fed: Sequence[Fed]) -> Iterator[tuple[DeckSheet | None, Fed | None]]:
+    """Yield each sheet of the deck with what was fed for it; one of the two is None where the other lacks."""
     right = [_outcome(sheet) for sheet in deck.sheets]
     seen = [one.outcome for one in fed]
     if len(right) == len(seen):
-        pairs = list(zip(deck.sheets, fed, strict=True))
-        return [found for sheet, one in pairs for found in _difference(sheet, one)]
-    found: list[Difference] = []
+        yield from zip(deck.sheets, fed, strict=True)
+        return
     for _, a0, a1, b0, b1 in SequenceMatcher(None, right, seen, autojunk=False).get_opcodes():
-        paired = min(a1 - a0, b1 - b0)
-        for sheet, one in zip(deck.sheets[a0 : a0 + paired], fed[b0 : b0 + paired], strict=True):
-            found += _difference(sheet, one)
-        found += [
-            Difference(sheet.code, sheet.what, outcome_in_words(_outcome(sheet)), "not fed, or lost", 0)
-            for sheet in deck.sheets[a0 + paired : a1]
-        ]
-        found += [_too_many(one) for one in fed[b0 + paired : b1]]
-    return found
+        yield from zip_longest(deck.sheets[a0:a1], fed[b0:b1])
 
 
 def _too_many(one: Fed) -> Difference:
@@ -151,14 +216,17 @@ def _too_many(one: Fed) -> Difference:
     return Difference(code, "no sheet of the deck", "nothing", seen, one.sheet.judged_n)
 
 
-def _difference(sheet: DeckSheet, one: Fed) -> list[Difference]:
+def _difference(sheet: DeckSheet, one: Fed, codes: Mapping[int, str]) -> list[Difference]:
     expected, actual = _outcome(sheet), one.outcome
     right, seen = outcome_in_words(expected), outcome_in_words(actual)
     if sheet.comes_back and sheet.comes_back not in one.came_back:
         right = f"comes back first ({sheet.comes_back.replace('_', ' ')}); then {right}"
         seen = f"did not come back for it; {seen}"
-    elif expected == actual:
+    elif expected == actual and codes.get(one.sheet.like, "") == sheet.again:
         return []
+    elif expected == actual:
+        right = f"{right}: it is sheet {sheet.again}"
+        seen = f"{seen}: taken for sheet {codes.get(one.sheet.like, one.sheet.like)}"
     return [Difference(sheet.code, sheet.what, right, seen, one.sheet.judged_n)]
 
 
@@ -212,13 +280,25 @@ def _admit_assigned(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]
         raise NotAllowed(f"test {body['run']} is assigned already")
 
 
+def _admit_settled(facts: Facts, by: Sequence[Person], body: Mapping[str, Any]) -> None:
+    """Refuse all but the answer to what the device asks: a sheet that nobody saw land fails the test."""
+    check_both_sides(by, "this")
+    test = open_test(facts.acts, body["device"])
+    asked = question_of(facts, test) if test is not None and test.body["run"] == body["run"] else None
+    if asked is None or (asked.batch, asked.sheet) != (body["batch"], body["sheet"]):
+        raise NotAllowed(
+            f"{facts.names[body['device']]} asks nothing about sheet {body['sheet']} in this test, or is "
+            "told already: see logic-accuracy compare"
+        )
+
+
 def _admit_ended(facts: Facts, by: Sequence[Person], body: Mapping[str, Any]) -> None:
     known = open_test(facts.acts, body["device"])
     if known is None or known.body["run"] != body["run"]:
         raise NotAllowed(f"{facts.names[body['device']]} has no open test {body['run']}")
     told = facts.devices.get(body["device"])
     batches = () if told is None else told.batches
-    if any(batch.run == body["run"] and not batch.closed_n and not batch.voided_n for batch in batches):
+    if any(batch.run == body["run"] and batch.is_open for batch in batches):
         # It becomes void with the test: of no batch does one person alone say so.
         check_both_sides(by, "to end a test while a batch of it is open (End batch at the panel closes it)")
 
@@ -261,6 +341,7 @@ def _admit_zero(facts: Facts, _by: Sequence[Person], body: Mapping[str, Any]) ->
 
 _ADMIT: Mapping[str, Callable[[Facts, Sequence[Person], Mapping[str, Any]], None]] = {
     ASSIGNED: _admit_assigned,
+    SETTLED: _admit_settled,
     ENDED: _admit_ended,
     ARMED: _admit_armed,
     ZERO: _admit_zero,

@@ -107,6 +107,11 @@ class Batch:
         return tuple(sheet for sheet in self.sheets if sheet.in_doubt and not sheet.fate)
 
     @property
+    def is_open(self) -> bool:
+        """Return whether sheets may still be fed in it."""
+        return not self.closed_n and not self.voided_n
+
+    @property
     def fed(self) -> int:
         """Return the bare number of sheets that went through to a bin."""
         return sum(sheet.fate in BINS for sheet in self.sheets)

@@ -16,18 +16,19 @@ from starlette.routing import Route
 from recount_classifier.program import Program
 from recount_host.act import Person
 from recount_host.decks.deck_make import make_deck
-from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero
+from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero, settle
 from recount_host.decks.making import read_source
 from recount_host.errors import OperatorError
 from recount_host.law.contest import contests_of
 from recount_host.law.errors import BadEntry
 from recount_host.law.live import open_test, why_not_live
-from recount_host.law.logic_accuracy import Comparison, compare
+from recount_host.law.logic_accuracy import Comparison, Question, compare
 from recount_host.law.precinct import Facts
 from recount_host.programs.workbench import SPEC, WorkbenchError, Workpiece
+from recount_host.sheet_pictures import SheetPictures
 from recount_host.web.access import Access, open_to
 from recount_host.web.posted import Posted
-from recount_host.web.shop import Shop, go, pdf
+from recount_host.web.shop import NEVER_STORED, Shop, go, pdf
 
 DECK_PAPERS = ("test-ballots.pdf", "overlays.pdf", "marking-guide.pdf", "expected.pdf")
 PAPERS = "papers"
@@ -47,6 +48,11 @@ class Tested:
     """Why it may not be given a live run now, in a sentence; empty where it may."""
     comparison: Comparison | None
     paper_names: tuple[str, ...]
+
+    @property
+    def question(self) -> Question | None:
+        """What the device asks both sides in its test."""
+        return self.comparison.question if self.is_testing and self.comparison is not None else None
 
     @property
     def is_waiting(self) -> bool:
@@ -88,10 +94,12 @@ class Proving:
             "/{piece}/devices": self.devices,
             "/{piece}/deck/{name}": self.deck_paper,
             "/{piece}/papers/{name}": self.paper,
+            "/{piece}/asked/{device}/{sheet:int}.png": self.asked_picture,
         }
         sent: dict[str, Any] = {
             "/{piece}/deck": self.make_deck,
             "/{piece}/test": self.test,
+            "/{piece}/settle": self.settle,
             "/{piece}/end": self.end,
             "/{piece}/certify": self.certify,
             "/{piece}/zero": self.zero,
@@ -162,6 +170,34 @@ class Proving:
             begin_test(self._shop.desk, device, piece.program()[1], deck[0], by)
 
         return await self._on_device(request, act)
+
+    @open_to(Access.BOTH_SIDES_AT_THE_HOST)
+    def asked_picture(self, request: Request) -> Response:
+        """Show the contest on one of the two sheets of a test that the device takes for one."""
+        device, number = request.path_params["device"], request.path_params["sheet"]
+        png = self._picture_asked(device, number)
+        if png is None:
+            raise WorkbenchError("no device asks about this sheet")
+        return Response(png, media_type="image/png", headers=NEVER_STORED)
+
+    def _picture_asked(self, device: str, number: int) -> bytes | None:
+        facts, ledger = self._shop.desk.facts(), self._shop.desk.ledger
+        test = open_test(facts.acts, device)
+        asked = compare(facts, test).question if test is not None else None
+        if test is None or asked is None or number not in (asked.sheet, asked.like):
+            return None
+        pictures = SheetPictures(ledger.crop, ledger.program)
+        judged = (
+            record
+            for record in ledger.records()
+            if record.device == device and record.kind == "sheet_judged" and record.body["sheet"] == number
+        )
+        return next((pictures.plain(record, test.body["program"]) for record in judged), None)
+
+    @open_to(Access.BOTH_SIDES_AT_THE_HOST)
+    async def settle(self, request: Request) -> Response:
+        """Answer that the sheet about which a device asks is the one that it read before."""
+        return await self._on_device(request, lambda _, device, by: settle(self._shop.desk, device, by))
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     async def end(self, request: Request) -> Response:

@@ -10,12 +10,12 @@ import numpy as np
 import pypdfium2
 import pytest
 
-from host.tests.decks.fairview_deck import FAIRVIEW, Drawn, fairview_deck, fairview_source
+from host.tests.decks.fairview_deck import FAIRVIEW, Drawn, fairview_deck, fairview_source, right_reading
 from recount_ballots.blank import Grey
 from recount_classifier.program import Option, Program, Style, make_program
 from recount_classifier.reading import read_sheet
 from recount_host.cli import main
-from recount_host.decks.composition import KIND_WORDS, Spot, compose, filled, weights
+from recount_host.decks.composition import KIND_WORDS, MOST_BEFORE_TWICE, Spot, compose, filled, weights
 from recount_host.decks.deck_make import make_deck
 from recount_host.decks.making import read_source
 from recount_host.decks.papers import DAMAGE_WORDS, TOOL_WORDS
@@ -37,8 +37,8 @@ def _differs(drawn: Drawn, n: int, program: Program, see: Callable[[Grey], Grey]
     if sheet.comes_back == "short_sheet":
         return ""  # the feeder tells its length; the camera sees no such sheet
     reading = read_sheet([see(drawn.pictures[sheet.front])], program, expects_test=True)
-    right = (sheet.fate, sheet.choices, classes_of(sheet.reasons))
-    return "" if (reading.fate, reading.choices, classes_of(reading.reasons)) == right else sheet.code
+    read = (reading.fate, reading.choices, classes_of(reading.reasons))
+    return "" if read == right_reading(drawn.deck, n) else sheet.code
 
 
 def changed(
@@ -205,6 +205,36 @@ def test_any_two_options_are_overvoted_together_and_with_the_write_in() -> None:
     assert {frozenset("DR"), frozenset("DI"), frozenset("RI"), frozenset("DW"), frozenset("IW")} == overvotes
 
 
+def test_one_sheet_is_fed_twice_after_all_others_and_bears_what_tells_it_from_them() -> None:
+    drawn = fairview_deck()
+    *others, first, again = drawn.deck.sheets
+    assert (first.fate, again.fate, again.reasons) == ("counted", "returned", ("read_before",))
+    assert (again.code, again.again) == ("101-035-again", first.code) == ("101-035-again", "101-035")
+    assert not any(sheet.again for sheet in others)
+    assert drawn.deck.papers == (*others, first)
+    pictures = [drawn.pictures[sheet.front] for sheet in (first, again)]
+    assert pictures[0].shape != pictures[1].shape or (pictures[0] != pictures[1]).any(), "another scan of it"
+
+
+def test_in_a_long_deck_the_sheet_is_fed_twice_while_a_batch_has_room() -> None:
+    many = [Option(f"C{n}", "", write_in=False) for n in range(30)]
+    plans = compose(with_options(*many))
+    places = [n for n, plan in enumerate(plans) if plan.again]
+    assert len(plans) > 400
+    assert places == [MOST_BEFORE_TWICE + 1]
+
+
+def test_each_style_has_a_sheet_that_is_fed_twice_behind_its_own() -> None:
+    program = with_options(DEE, ARE)
+    (style,) = program.styles
+    styles = [style, replace(style, id="other")]
+    both = make_program("c", "C", 1, program.options, styles, program.thresholds)
+    plans = compose(both)
+    assert [plan.style for plan in plans if plan.again] == [style.id, "other"]
+    assert [plan.style for plan in plans] == sorted(plan.style for plan in plans), "style by style"
+    assert plans[-1].again
+
+
 DEE, ARE = Option("D", "Dee", write_in=False), Option("R", "Are", write_in=False)
 
 
@@ -276,7 +306,8 @@ def test_a_deck_is_written_as_pictures_papers_and_expected_results(folder: Path)
 def test_a_printed_test_ballot_is_the_blank_with_its_marks_and_is_read_as_the_deck_says(folder: Path) -> None:
     drawn = fairview_deck()
     with pypdfium2.PdfDocument(folder / "test-ballots.pdf") as document:
-        assert len(document) == 2 * sum(not plan.foreign for plan in drawn.plans), "both sides of each"
+        printed = [plan for plan in drawn.plans if not plan.foreign and not plan.again]
+        assert len(document) == 2 * len(printed), "both sides of each"
         assert document[0].get_size() == (612, 792)
         dots: Any = 200 / 72
         first, back = (document[n].render(scale=dots, grayscale=True).to_numpy() for n in (0, 1))
@@ -306,7 +337,8 @@ def test_every_page_that_bears_test_bears_the_program_and_its_number_and_no_othe
     drawn = fairview_deck()
     with pypdfium2.PdfDocument(folder / "overlays.pdf") as document:
         texts = [page.get_textpage().get_text_bounded() for page in document]
-    for n, (plan, text) in enumerate(zip(drawn.plans, texts, strict=True), 1):
+    papers = [plan for plan in drawn.plans if not plan.again]
+    for n, (plan, text) in enumerate(zip(papers, texts, strict=True), 1):
         line = f"program {drawn.deck.program[:8]}, page {n} of {len(texts)}"
         assert (line in text) if plan.test_mark else text == ""
 

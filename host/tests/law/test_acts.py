@@ -158,6 +158,7 @@ FIELDS = {
     "device_enrolled": "device name public_key words",
     "device_revoked": "device name reason",
     "test_assigned": "run device program contest deck",
+    "test_doubt_settled": "run device batch sheet fate",
     "test_ended": "run device",
     "device_armed": "run device program thresholds thresholds_told software firmware deck_sha256 sha256",
     "zero_report_printed": "device program head_n sha256",
@@ -226,6 +227,7 @@ def test_both_sides_do_these_together() -> None:
         "hand_count_entered",
         "hand_count_ordered",
         "sheet_moved",
+        "test_doubt_settled",
     }
 
 
