@@ -67,6 +67,13 @@ def run(args: argparse.Namespace) -> int:
     found = numbered(sides)
     if args.pictures:
         _draw(Path(args.pictures), sides, found)
+    if not found:
+        pages = ", ".join(side.blank for side in sides)
+        raise OperatorError(
+            f"no contest was found on {pages}: it takes a whole blank ballot, flat, at 200 dpi or more, with "
+            "an oval, circle or box for each choice; the places of others are written down by hand, and "
+            "imported (program import)"
+        )
     if not args.contest:
         _list(args, sides, found, dpi)
         return 0
@@ -122,8 +129,6 @@ def _list(args: argparse.Namespace, sides: list[Side], found: tuple[Numbered, ..
                 f"{box.left / dpi:.1f} to {box.right / dpi:.1f} in across, "
                 f"{box.top / dpi:.1f} to {box.bottom / dpi:.1f} in down"
             )
-    if not found:
-        lines.append("no contest was found: write the spec by hand, or scan a clean blank at 200 dpi or more")
     answer(
         args,
         "\n".join(lines),

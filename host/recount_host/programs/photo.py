@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 
 from recount_classifier.raster import Grey
 from recount_host.errors import OperatorError
+from recount_host.programs.drafting import COMMON_DPI
 
 PAPERS_IN = ((8.5, 11.0), (8.5, 14.0), (8.5, 17.0), (8.5, 19.0), (8.5, 22.0), (8.27, 11.69))
 PHOTO_DPI = 200.0
 """Resolution of the page that is made of a photo, where nobody asks for another."""
+_EXACT = 0.005
+"""A scanner's resolution is a usual one to this share, along every edge of the paper; a photo's is any."""
 
 _DARK_BED = 0.6
 """The rim on a side where ground shows is darker than this share of the middle."""
@@ -48,19 +51,19 @@ def shows_ground(page: Grey) -> bool:
     return any(float(np.median(part)) < _DARK_BED * middle for part in rims)
 
 
-def straightened(page: Grey, name: str, dpi: float) -> Grey:
-    """Return the paper on its ground as a page of this resolution, its edges the picture's.
+def straightened(page: Grey, name: str, given_dpi: float | None) -> Grey:
+    """Return the paper on its ground as a page, its edges the picture's.
 
-    Where no ground shows on a side, the paper ends with the picture. Raises PhotoError in one sentence that
-    begins with the picture's name.
+    A scan keeps its pixels' size, a photo gets a resolution: the given one, or PHOTO_DPI. Where no ground
+    shows on a side, the paper ends with the picture. Raises PhotoError in one sentence that begins with the
+    picture's name.
     """
     edge = _GROUND_PX
     page = cast("Grey", cv2.copyMakeBorder(page, edge, edge, edge, edge, cv2.BORDER_CONSTANT, value=0))
     sides = _sides(page, name)
     to_paper = _to_square(sides)
     curves = [_curve(_moved(side, to_paper), name) for side in sides.edges]
-    width_in, height_in = _paper(sides, name)
-    width, height = round(width_in * dpi), round(height_in * dpi)
+    width, height = _size(sides, name, given_dpi)
     across, down = np.meshgrid((np.arange(width) + 0.5) / width, (np.arange(height) + 0.5) / height)
     top, right, bottom, left = curves
     # In the square of the corners: the four curves, and between them what they give by their distance.
@@ -169,8 +172,8 @@ def _fitted(along: _Points, off: _Points) -> _Points:
     return np.asarray(np.polyfit(along, off, 3), np.float64)
 
 
-def _paper(sides: _Sides, name: str) -> tuple[float, float]:
-    """Return the width and height of the paper in inches, told by its form."""
+def _size(sides: _Sides, name: str, given_dpi: float | None) -> tuple[int, int]:
+    """Return the width and height of the page in pixels; which paper it is, its form tells."""
     top, right, bottom, left = (
         float(np.hypot(*(sides.corners[(n + 1) % 4] - sides.corners[n]))) for n in range(4)
     )
@@ -187,4 +190,9 @@ def _paper(sides: _Sides, name: str) -> tuple[float, float]:
             f"{name}: the paper has {wide / width_in:.0f} pixels to the inch, fewer than {_LEAST_DPI:.0f}: "
             "go nearer with the camera, or scan it"
         )
-    return width_in, height_in
+    dpi = min(COMMON_DPI, key=lambda usual: abs(wide / width_in - usual))
+    edges = ((top, width_in), (bottom, width_in), (left, height_in), (right, height_in))
+    if given_dpi in (None, dpi) and all(abs(px / inches / dpi - 1) < _EXACT for px, inches in edges):
+        return round(wide), round(high)
+    dpi = given_dpi or PHOTO_DPI
+    return round(width_in * dpi), round(height_in * dpi)

@@ -38,7 +38,7 @@ def photo(seed: int, page: Grey) -> Grey:
 def test_targets_are_found_in_their_places_on_the_paper_of_a_photo(seed: int) -> None:
     seen = photo(seed, blank())
     assert shows_ground(seen)
-    page = straightened(seen, "photo.png", PHOTO_DPI)
+    page = straightened(seen, "photo.png", None)
     assert page.shape == blank().shape
     layout = compose(read_ballots(FAIRVIEW).designs["101"], "front").layout.at(200)
     # Each printed target lies where the straightened page has it: as like as print can be, and not elsewhere.
@@ -77,6 +77,17 @@ def test_scans_are_no_photos() -> None:
     assert not shows_ground(np.asarray(scan(blank(), page_scanner(rng), rng).image, np.uint8))
 
 
+def test_a_scan_on_dark_ground_keeps_the_size_of_its_pixels() -> None:
+    size = (1698, 2205)
+    page = np.asarray(cv2.resize(blank(), size, interpolation=cv2.INTER_AREA), np.uint8)
+    seen = cv2.copyMakeBorder(page, 30, 50, 70, 40, cv2.BORDER_CONSTANT, value=8)
+    turn = cv2.getRotationMatrix2D((900, 1100), 0.8, 1)
+    seen = cv2.warpAffine(seen, turn, seen.shape[::-1], borderValue=8)
+    height, width = straightened(np.asarray(seen, np.uint8), "scan.png", None).shape
+    assert abs(width - size[0]) <= 1
+    assert abs(height - size[1]) <= 1
+
+
 def cut_off(seen: Grey) -> Grey:
     return seen[:1400]
 
@@ -97,4 +108,4 @@ def covered(seen: Grey) -> Grey:
 )
 def test_a_photo_that_cannot_be_used_is_refused_in_words(spoil: Callable[[Grey], Grey], why: str) -> None:
     with pytest.raises(PhotoError, match=why):
-        straightened(spoil(photo(3, blank())), "photo.png", PHOTO_DPI)
+        straightened(spoil(photo(3, blank())), "photo.png", None)
