@@ -138,9 +138,13 @@ def _tick(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
     return [np.stack([start, start + rng.normal(0, 0.5 * pen + 0.15 * b, 2)])]
 
 
+SHORT_STROKE = 1 / 3
+"""Of a target's width: how long a stroke of the kind `short_axis` is, pen and all, at most."""
+
+
 def _short_axis(a: float, b: float, pen: float, rng: np.random.Generator) -> Strokes:
-    """Draw one stroke across the short axis that stays inside: more than a dot, less than a mark."""
-    reach = max(0.0, 0.8 * min(a, b) - pen / 2)
+    """Draw one stroke in the middle of the short axis: more than a dot, clearly less than a mark."""
+    reach = max(0.0, min(0.8 * min(a, b), SHORT_STROKE * a) - pen / 2)
     stroke = _path((0, -reach), (0, reach)) if a >= b else _path((-reach, 0), (reach, 0))
     return [_shaken(stroke, 0.05 * pen, rng)]
 

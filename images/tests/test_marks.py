@@ -71,6 +71,15 @@ def test_the_line_of_the_voting_guidelines_is_one_millimetre_wide_and_as_long_as
     assert patch.coverage.max(axis=0).sum() == pytest.approx(BOX.width + DPI / 25.4, abs=2)
 
 
+@pytest.mark.parametrize("target", [OVAL, BOX, Rect(300, 200, 24, 24)], ids=["oval", "box", "square"])
+def test_a_short_stroke_is_too_little_for_a_mark_in_a_target_of_any_shape(target: Rect) -> None:
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        ink = mark_patch(target, "short_axis", take("black_pen", DPI, rng), rng).coverage > 0.5
+        longest = max(int(ink.any(axis=side).sum()) for side in (0, 1))
+        assert longest <= target.width / 3 + 1.5
+
+
 def test_circles_and_resting_pens_leave_the_target_itself_empty() -> None:
     inner = Rect(OVAL.left + 6, OVAL.top + 5, OVAL.width - 12, OVAL.height - 10)
     for kind in ("circle", "resting"):
