@@ -87,7 +87,8 @@ def draw_back(code: str, other: Grey) -> Grey:
 
 
 def _scanned(page: Grey, mask: paper.Mask, rng: np.random.Generator) -> Grey:
-    picture = scan(page, page_scanner(rng).but(jpeg=0, background=_BED_GREY), rng, mask).image
+    # No dust: a speck in a target is for people, and where it fell would be chance.
+    picture = scan(page, page_scanner(rng).but(jpeg=0, dust=0, background=_BED_GREY), rng, mask).image
     return np.ascontiguousarray(picture)
 
 

@@ -17,6 +17,7 @@ from recount_classifier.reading import read_sheet
 from recount_host.cli import main
 from recount_host.decks.composition import KIND_WORDS, MOST_BEFORE_TWICE, Spot, compose, filled, weights
 from recount_host.decks.deck_make import make_deck
+from recount_host.decks.drawing import draw_back
 from recount_host.decks.making import read_source
 from recount_host.decks.papers import DAMAGE_WORDS, TOOL_WORDS
 from recount_host.errors import OperatorError
@@ -183,6 +184,12 @@ def test_a_sheet_that_lies_face_down_shows_a_side_that_the_program_knows() -> No
     assert len(backs) == 2
     for back in backs:
         assert read_sheet([drawn.pictures[back]], right(), expects_test=True).reasons == ("wrong_side",)
+
+
+def test_no_dust_lies_on_a_sheet_of_a_deck() -> None:
+    for number in range(30):
+        picture = draw_back(f"sheet {number}", np.full((300, 220), 255, np.uint8))
+        assert picture[50:-50, 50:-50].min() > 190
 
 
 def test_every_option_gets_marks_of_several_kinds_and_all_of_them_together_each_pen_and_orientation() -> None:
