@@ -175,6 +175,8 @@ def _changes(facts: Facts, _court: Court) -> Iterator[Block]:
         yield heading(f"Precinct {line.id} {line.name}")
         yield table(columns, [_change(option) for option in line.options], "")
         yield words(*map(sentence, line.causes))
+    yield heading("How long it is kept")
+    yield words(*map(sentence, report.kept))
 
 
 def _change(option: Change) -> tuple[str | int, ...]:

@@ -25,7 +25,7 @@ from recount_host.law.conclusion import answer_of
 from recount_host.law.confirmation import counted_as_told
 from recount_host.law.counts import LETTERS, STACK_AND_PILES, Entry
 from recount_host.law.court_words import PRECINCT_FORMS
-from recount_host.law.custody import CONTENTS
+from recount_host.law.custody import CONTENTS, laid_apart
 from recount_host.law.disclosure import notices
 from recount_host.law.hand_count import NOT_VOTES, of_pile
 from recount_host.law.identities import MEANINGS
@@ -87,11 +87,16 @@ def _custody(facts: Facts, state: PrecinctState) -> Iterator[Block]:
             _label(container.stated, counted=counted),
             f"from {came.body['from']}, {came.utc}, by {by_words(came)}" if came else "not found",
             by_words(container.opened) if container.opened else "not opened",
+            container.sorted_out,
         )
         for container in state.containers
         for came in (received.get(container.name),)
     ]
-    yield table(("Container", "Holds", "Seal", "Label", "Taken in", "Opened by"), rows, "No container came.")
+    columns = ("Container", "Holds", "Seal", "Label", "Taken in", "Opened by", "Sorted out")
+    yield table(columns, rows, "No container came.")
+    if any(container.sorted_out for container in state.containers):
+        yield words("Sorted out: ballots that lack the contest, laid apart before anything was counted.")
+    yield words(*(sentence(f"No part of the recount (B): {found}") for found in laid_apart(state.excluded)))
     if not counted:
         yield words("What the labels state is printed once all is counted: each number is counted blind.")
     released = dict.fromkeys(f"Released by {act.body['from']}" for act in received.values())

@@ -13,6 +13,7 @@ from recount_host.law.custody import COUNTED_CONTENTS, STREAMS
 from recount_host.law.notes import ballots, notes, pollbooks_together
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.result import option_names, result_of
+from recount_host.law.retention import dates
 from recount_host.law.steps_of_court import changes_by_court
 
 
@@ -50,6 +51,8 @@ class Changes:
     totals: tuple[Change, ...]
     pollbooks: tuple[str, ...]
     """What all precincts together have against their pollbooks, in sentences."""
+    kept: tuple[str, ...]
+    """Until when ballots and papers are kept, in sentences."""
 
 
 def changes(facts: Facts) -> Changes:
@@ -58,7 +61,12 @@ def changes(facts: Facts) -> Changes:
     check_form_ready(court, "changes")
     lines = tuple(_of_precinct(court, state) for state in court.precincts.values())
     return Changes(
-        court.version, mode_of(court), lines, _totals(lines), pollbooks_together(court.precincts.values())
+        court.version,
+        mode_of(court),
+        lines,
+        _totals(lines),
+        pollbooks_together(court.precincts.values()),
+        dates(facts.order.retention, court.certified[-1].utc),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from recount_host.act import Act, Person
+from recount_host.law.persons import in_words
 
 EXCLUDED: Mapping[str, str] = {
     "invalid_absentee": "absentee ballots ruled invalid and not cast, B (i)",
@@ -82,6 +83,15 @@ class Sealed:
 def find_container(containers: Iterable[Container], name: str) -> Container | None:
     """Return the container of this name, None when there is none."""
     return next((container for container in containers if container.name == name), None)
+
+
+def laid_apart(excluded: Iterable[Act]) -> tuple[str, ...]:
+    """Return of each find of ballots that B keeps out how many, where and by whom, in words."""
+    return tuple(
+        f"{act.body['ballots']} {EXCLUDED[act.body['kind']]}, found {act.body['where']}, laid apart by "
+        f"{' and '.join(in_words(person) for person in act.by)}"
+        for act in excluded
+    )
 
 
 def unopened(containers: Iterable[Container], *holds: str) -> tuple[str, ...]:

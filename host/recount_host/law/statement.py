@@ -15,7 +15,7 @@ from recount_host.act import Act, Person, act_hash, encode_act
 from recount_host.law.challenges import CHALLENGED, GROUNDS
 from recount_host.law.conclusion import still_to_ask
 from recount_host.law.counts import LETTERS, CountBook
-from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, EXCLUDED, PAPER, STREAMS
+from recount_host.law.custody import CONTENTS, COUNTED_CONTENTS, PAPER, STREAMS, laid_apart
 from recount_host.law.errors import LedgerContradiction
 from recount_host.law.hand_count import NOT_VOTES, Pass, ToCount, of_pile, together
 from recount_host.law.identities import MEANINGS, Finding, i7_statement, rerun_by_people
@@ -24,6 +24,7 @@ from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
 from recount_host.law.precinct import Facts, PrecinctState, fold
 from recount_host.law.result import Result, option_names, result_of, valid_outcomes
+from recount_host.law.retention import periods
 from recount_host.law.statement_lines import (
     ChallengedLine,
     ContainerLine,
@@ -90,7 +91,7 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         not_asked=tuple(in_words(person) for person in still_to_ask(state.team, state.answers)),
         notes=notes(state).sentences,
         containers=_containers(state),
-        excluded=_excluded(state),
+        excluded=laid_apart(state.excluded),
         substitutions=_substitutions(state),
         standards=tuple(dict.fromkeys(entered.standards for entered in state.passes)),
         parties=parties,
@@ -117,21 +118,13 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         signers=_signers(state),
         order_sha256=order_act.body["sha256"].hex() if order_act else "",
         order_signed_by=order_signers(facts.acts[: state.last_act_n]),
-        retention=_retention(state),
+        retention=periods(state.order.retention),
         program_sha256=state.assignments[0].program.hex() if state.assignments else "",
         last_act=last.n,
         last_act_sha256=act_hash(encode_act(last)).hex(),
         check_total=sum(row.total for row in rows),
     )
     return _with_hash(written)
-
-
-def _retention(state: PrecinctState) -> str:
-    kept = state.order.retention
-    return (
-        f"ballots {kept.ballots_months} months, statements {kept.statements_months} months, and nothing is "
-        f"given away before the {kept.contest_days} days in which the election can be contested are over"
-    )
 
 
 def _number_of(state: PrecinctState, entered: Pass) -> int:
@@ -279,14 +272,6 @@ def _containers(state: PrecinctState) -> tuple[ContainerLine, ...]:
         )
         for container in state.containers
     )  # fmt: skip
-
-
-def _excluded(state: PrecinctState) -> tuple[str, ...]:
-    return tuple(
-        f"{act.body['ballots']} {EXCLUDED[act.body['kind']]}, found {act.body['where']}, laid apart by "
-        f"{' and '.join(in_words(person) for person in act.by)}"
-        for act in state.excluded
-    )
 
 
 def _substitutions(state: PrecinctState) -> tuple[str, ...]:

@@ -215,7 +215,7 @@ SITUATION: dict[State, tuple[str, str]] = {
         "hand count all of them (hand-count enter)",
     ),
     State.CHALLENGE_CALL: (
-        "its ballots are all counted and the numbers add up",
+        "all its ballots that are here are counted and the numbers add up",
         (
             "ask every official for questioned ballots (challenge call), print the statement (statement) "
             "and let all of them sign it (conclude)"

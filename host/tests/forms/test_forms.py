@@ -98,7 +98,12 @@ WORDS: dict[str, tuple[str, ...]] = {
     "docket": ("2 ballots.", "Precinct 102, tag T-1", "For D: inspected; no argument", "Ruled: no vote"),
     "rulings": ("101 tag T-1 D D +1", "102 tag T-1 no vote none"),
     "certification": ("Josiah Bartlett 5 +1 6", "Arnold Vinick 5 0 5", "the court declares the person"),
-    "changes": ("Josiah Bartlett 12 5 +1 6 -6", "ruling", "All ballots cast on scanners were"),
+    "changes": (
+        "Josiah Bartlett 12 5 +1 6 -6",
+        "ruling",
+        "All ballots cast on scanners were",
+        "Ballots are kept until 2027-12-01 (12 months, § 24.2-669).",
+    ),
 }
 
 
@@ -142,6 +147,21 @@ def test_a_custody_slip_before_the_count_tells_no_stated_number() -> None:
     text = " ".join(pages_of(precinct_form(day.facts(), "101", "custody").pdf()))
     assert "4711 intact closed" in text
     assert "77" not in text.partition("Made from the record")[0]
+
+
+def test_a_custody_slip_tells_what_was_sorted_out_and_what_b_keeps_out() -> None:
+    day = Day()
+    day.act("container_received", BOTH, **BOX, stated=[12], **{"from": "Dora Poe, clerk"})
+    assert "Sorted out: ballots" not in " ".join(pages_of(precinct_form(day.facts(), "101", "custody").pdf()))
+    day.act("container_opened", BOTH, container="box-1")
+    day.act("container_sorted", BOTH, container="box-1", out_of_scope=7)
+    day.act("excluded_recorded", BOTH, kind="spoiled", ballots=3, where="under its lid")
+    text = " ".join(pages_of(precinct_form(day.facts(), "101", "custody").pdf()))
+    assert "R 7 Sorted out: ballots that lack the contest, laid apart before anything was counted." in text
+    assert (
+        "No part of the recount (B): 3 ballots spoiled by a voter and replaced, B (iii), found under "
+        "its lid, laid apart by Ann Lee, official, D and Bob Ray, official, R."
+    ) in text
 
 
 def test_a_precinct_that_both_sides_sent_to_hand_count_says_so_and_shows_no_figure() -> None:

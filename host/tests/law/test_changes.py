@@ -1,5 +1,7 @@
 """F s. 4: each change with each of its causes, precinct by precinct, and the precincts without one."""
 
+from dataclasses import replace
+
 from host.tests.law.test_e_statement import a_wholly_hand_counted_day
 from host.tests.law.test_f_court import counted, key_results
 from host.tests.law.test_statement_line_by_line import a_day_without_the_scanned_ballots
@@ -55,6 +57,16 @@ def test_each_option_is_told_as_certified_recounted_ruled_and_now() -> None:
         Change("R", "Arnold Vinick", 4, 4, 1, 5, 1),
         Change("T", "Howard Stackhouse", 1, 1, 0, 1, 0),
     )
+
+
+def test_how_long_all_is_kept_is_counted_from_the_version_that_was_certified_last() -> None:
+    day = two_precincts()
+    day.court_act("amendment_ordered", version=2, order="of 4 January", reason="a wrong digit")
+    day.certify()
+    last = max(act.n for act in day.acts if act.kind == "certified")
+    later = [replace(act, utc="2027-01-05T15:00:00Z") if act.n == last else act for act in day.acts]
+    report = changes(replace(day.facts(), acts=tuple(later)))
+    assert (report.version, report.kept[0]) == (2, "the court certified on 2027-01-05")
 
 
 def test_the_totals_are_those_of_all_precincts_in_the_same_order() -> None:

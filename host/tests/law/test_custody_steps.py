@@ -36,7 +36,7 @@ def test_a_precinct_begins_with_the_first_container_also_where_that_cannot_be_fo
 def test_what_is_laid_apart_is_recorded_while_ballots_are_counted_and_not_afterwards() -> None:
     found: dict[str, Any] = {"kind": "spoiled", "ballots": 1, "where": "in the stack"}
     day = a_counted_day()
-    with pytest.raises(NotAllowed, match="its ballots are all counted"):
+    with pytest.raises(NotAllowed, match="all its ballots that are here are counted"):
         day.act("excluded_recorded", BOTH, **found)
     day = Day()
     receive(day, "box-1")
