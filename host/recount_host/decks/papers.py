@@ -1,13 +1,14 @@
 """The deck on paper: overlays for a printer, the guide for marking by hand, and the expected results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recount_ballots.layout import Rect
 from recount_classifier.thresholds import thresholds_hash, thresholds_sentence
-from recount_host.decks.composition import KIND_WORDS, WORDS, Plan, Spot
+from recount_host.decks.composition import KIND_WORDS, WORDS, Marks, Plan, Spot
 from recount_host.decks.drawing import MM_PER_INCH, is_printed, printed_mark
 from recount_host.decks.making import Source, by_hand
+from recount_host.forms.logic_accuracy import option_names
 from recount_host.forms.pages import print_form
 from recount_host.law.deck import Deck, DeckSheet, Totals, expected_totals
 from recount_host.programs.drawing import encode_png
@@ -41,14 +42,16 @@ FOREIGN_WORDS = {
 }
 """What to do for the sheet of another style, by whether it is drawn here."""
 BACK_WORDS = {
+    "": "",
+    "wrong_side": "where it comes back, turn it over, feed it again",
     "double_feed": "glued at two corners to the sheet after it; when both come back, part them, feed again",
     "short_sheet": "when it comes back, feed it again; the second time lay it where the panel says",
 }
 """How a sheet is fed that comes back first."""
 FED_TWICE = (
-    "once more, alone: when the hopper is empty, take it from the tray COUNTED, where it lies on top, lay it "
-    "on the hopper, press Start. The panel asks whether it was read before: take it out, lay it back on top "
-    "in the tray COUNTED; both sides answer at the host that it is the same sheet"
+    "The sheet above once more, alone: when the hopper is empty, take it from the tray COUNTED, where it "
+    "lies on top, lay it on the hopper, press Start. The panel asks whether it was read before: take it out, "
+    "lay it back on top in the tray COUNTED; both sides answer at the host that it is the same sheet."
 )
 """How a sheet is fed a second time."""
 
@@ -131,7 +134,7 @@ def _corner_and_size(rect: Rect) -> tuple[float, float, float, float]:
 
 def print_guide(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
     """Return the PDF that tells people sheet by sheet what to do by hand, and in which order to feed."""
-    names = {option.key: option.name for option in source.program.options}
+    names = option_names(source.program.options)
     rows = [
         [str(n), sheet.code, *_guide(source, plan, names)]
         for n, (sheet, plan) in enumerate(zip(deck.sheets, plans, strict=True), 1)
@@ -139,23 +142,36 @@ def print_guide(source: Source, deck: Deck, plans: tuple[Plan, ...]) -> bytes:
     return print_form("deck_guide.typ", {**_head(source, deck), "rows": rows}, DATE_UTC)
 
 
-def _guide(source: Source, plan: Plan, names: Mapping[str, str]) -> tuple[str, str, str]:
-    """Return what is printed already, what is done by hand, and how it is fed."""
+def _guide(source: Source, plan: Plan, names: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what is printed already, what is done by hand, and how it is fed; or, in one, what is."""
     if plan.again:
-        return "as above", "nothing: it is the sheet above", FED_TWICE
+        return (FED_TWICE,)
     left = by_hand(plan)
     printed = [_place(spot, names) for spot in plan.marks if spot not in left.marks]
     steps = [FOREIGN_WORDS[source.foreign_is_drawn]] if plan.foreign else []
     steps += [
-        f"{_place(spot, names)}: {KIND_WORDS[kind]}, {TOOL_WORDS[plan.tool]}"
-        for spot, kind in left.marks.items()
+        f"{_together(spots, names)}: {KIND_WORDS[kind]}, {TOOL_WORDS[plan.tool]}"
+        for kind, spots in _by_kind(left.marks).items()
     ]
-    line = f"write-in line {plan.area + 1}" if plan.area else "the write-in line"
+    areas = len(source.blanks[plan.style].spec.write_in_areas)
+    line = f"write-in line {plan.area + 1}" if areas > 1 else "the write-in line"
     steps += [f"write {plan.writing} on {line}, {TOOL_WORDS[plan.tool]}"] if plan.writing else []
     steps += [DAMAGE_WORDS[plan.damage]] if plan.damage else []
-    steps += [f"cut its foot off: {plan.cut_mm:.0f} mm are left"] if plan.cut_mm else []
+    steps += [f"cut its foot off: {plan.cut_mm:.0f} mm (6 inches) are left"] if plan.cut_mm else []
     steps += ["nothing: its overlay prints no TEST, it stays a ballot of the recount"] * (not plan.test_mark)
     return ", ".join(printed) or "none", "; ".join(steps) or "nothing", _fed(plan)
+
+
+def _by_kind(marks: Marks) -> dict[str, list[Spot]]:
+    """Return the targets that bear each kind of mark."""
+    spots: dict[str, list[Spot]] = {}
+    for spot, kind in marks.items():
+        spots.setdefault(kind, []).append(spot)
+    return spots
+
+
+def _together(spots: Sequence[Spot], names: Mapping[str, str]) -> str:
+    return ("each of " if len(spots) > 1 else "") + ", ".join(_place(spot, names) for spot in spots)
 
 
 def _place(spot: Spot, names: Mapping[str, str]) -> str:
@@ -167,7 +183,8 @@ def _fed(plan: Plan) -> str:
     """Return how a sheet is fed, in words."""
     ways = [words for is_so, words in ((plan.turned, "upside down"), (plan.face_down, "face down")) if is_so]
     told = " and ".join(ways) or "as usual"
-    return f"{told}; {BACK_WORDS[plan.comes_back]}" if plan.comes_back else told
+    back = BACK_WORDS["wrong_side" if plan.face_down else plan.comes_back]
+    return f"{told}; {back}" if back else told
 
 
 def print_expected(source: Source, deck: Deck) -> bytes:
@@ -176,8 +193,13 @@ def print_expected(source: Source, deck: Deck) -> bytes:
         [str(n), sheet.code, sheet.what, *outcome_words(sheet.fate, sheet.choices, sheet.reasons)]
         for n, sheet in enumerate(deck.sheets, 1)
     ]
-    totals = totals_rows(expected_totals(deck), deck, source.program.options)
-    return print_form("deck_expected.typ", {**_head(source, deck), "rows": rows, "totals": totals}, DATE_UTC)
+    names = option_names(source.program.options)
+    facts = {
+        "rows": rows,
+        "totals": totals_rows(expected_totals(deck), deck, names),
+        "names": [*names.items()],
+    }
+    return print_form("deck_expected.typ", {**_head(source, deck), **facts}, DATE_UTC)
 
 
 def outcome_words(fate: str, choices: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[str, str]:
@@ -185,12 +207,11 @@ def outcome_words(fate: str, choices: tuple[str, ...], reasons: tuple[str, ...])
     return fate.replace("_", " "), ", ".join(choices or reasons).replace("_", " ")
 
 
-def totals_rows(totals: Totals, deck: Deck, options: Any) -> list[list[str]]:
-    """Return the totals a line each: what it is, and the number."""
-    names = {option.key: option.name for option in options}
+def totals_rows(totals: Totals, deck: Deck, names: Mapping[str, str]) -> list[list[str]]:
+    """Return the totals a line each: what it is, and the number; what is a part of one begins small."""
     return [
         ["Counted", str(totals.counted)],
-        *([f"votes for {names.get(key, key)}", str(totals.votes.get(key, 0))] for key in deck.options),
+        *([f"votes for {names[key]}", str(totals.votes.get(key, 0))] for key in deck.options),
         ["Set aside", str(totals.set_aside)],
         *([f"for {key.replace('_', ' ')}", str(n)] for key, n in totals.set_aside_reasons.items()),
         ["Not accepted", str(totals.not_accepted)],

@@ -1,7 +1,7 @@
 """The certificate of a device that passed logic and accuracy, and its zero report, as PDFs."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
 
 from recount_host.act import Person
 from recount_host.forms.pages import print_form
@@ -30,6 +30,7 @@ def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
         "run": body["run"],
         "deck": body["deck_sha256"].hex(),
         "totals": totals_rows(comparison.expected, comparison.actual, contest),
+        "names": [*option_names(contest.options).items()],
         "papers": len(comparison.deck.papers),
         "sheets": [[sheet.code, sheet.what, _in_words(sheet)] for sheet in comparison.deck.sheets],
         "thresholds": body["thresholds"].hex(),
@@ -38,6 +39,28 @@ def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
         "firmware": body["firmware"],
     }
     return print_form("logic_accuracy_certificate.typ", written, facts.acts[-1].utc)
+
+
+class _Option(Protocol):
+    """An option, of a program or of what the ledger holds of one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def write_in(self) -> bool: ...
+
+
+def option_names(options: Iterable[_Option]) -> dict[str, str]:
+    """Return the name of each option by its key; write-ins are numbered where there are several."""
+    known = list(options)
+    lines = [option.key for option in known if option.write_in]
+    numbers = {key: f" {n}" if len(lines) > 1 else "" for n, key in enumerate(lines, 1)}
+    return {
+        option.key: f"write-in{numbers[option.key]}" if option.write_in else option.name or option.key
+        for option in known
+    }
 
 
 def print_zero_report(facts: Facts, body: Mapping[str, Any], by: Sequence[Person]) -> bytes:

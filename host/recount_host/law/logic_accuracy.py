@@ -195,7 +195,8 @@ def _differences(deck: Deck, fed: Sequence[Fed]) -> list[Difference]:
             found.append(
                 Difference(sheet.code, sheet.what, outcome_in_words(_outcome(sheet)), "not fed, or lost", 0)
             )
-        elif one is not None:
+        else:
+            assert one is not None, "a pair holds at least one of the two"
             found.append(_too_many(one))
     return found
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from host.tests.law.test_d2_logic_accuracy import CERTIFICATE, DECK, certificate, compared, do, given
 from host.tests.rehearsal import ANN, BOTH, CLERK, Day
-from host.tests.sound_device import Device, Sheet
+from host.tests.sound_device import PROGRAM, Device, Sheet
 from recount_host.act import Person
 from recount_host.law.acts import KINDS
 from recount_host.law.deck import DeckError, DeckSheet, deck_text, expected_totals, parse_deck, totals_of
 from recount_host.law.duties import Duty, duties
 from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.law.live import ARMED, ENDED, SETTLED
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED
 from recount_host.law.logic_accuracy import Question, admit_logic_accuracy
 from recount_protocol.fates import BINS, COUNTED, RETURNED, SET_ASIDE
 
@@ -131,6 +131,17 @@ def test_a_sheet_that_came_back_for_another_reason_was_not_known_again() -> None
     device.scan(BLANK)
     device.close_batch()
     assert differing(day, device) == [("t-2-again", "returned (read before)", "not fed, or lost")]
+
+
+def test_a_sheet_that_was_called_another_one_after_all_was_not_known_again() -> None:
+    day = Day()
+    device = begun(day)
+    number = asks(device)
+    device.settle(number, COUNTED)
+    device.tell(FOR_R)
+    device.scan(BLANK)
+    device.close_batch()
+    assert differing(day, device) == [("t-2-again", "returned (read before)", "counted for R")]
 
 
 # The question, and its answer
@@ -249,6 +260,25 @@ def test_a_question_of_an_earlier_batch_does_not_hide_that_of_the_open_one() -> 
     assert (found.batch, found.sheet, found.like) == (2, number, 4)
 
 
+def test_what_a_test_before_asked_is_not_asked_in_this_one() -> None:
+    day = Day()
+    device = begun(day)
+    asks(device)
+    do(day, ENDED, BOTH, run="test-1", device=device.id)
+    words = {"device": device.id, "program": PROGRAM, "contest": "governor"}
+    do(day, ASSIGNED, run="test-2", deck=deck_text(TWICE).encode(), **words)
+    assert compared(day, device).question is None
+
+
+def test_what_another_device_was_told_is_no_answer_for_this_one() -> None:
+    day = Day()
+    device = begun(day)
+    number = asks(device)
+    elsewhere = {**answer(device, number), "run": "test-0", "device": day.device("beta").id}
+    day.append(SETTLED, BOTH, elsewhere)
+    assert compared(day, device).question == Question(1, number, 2)
+
+
 def test_a_question_is_not_answered_when_the_test_is_over_or_nothing_is_known_of_the_device() -> None:
     day = Day()
     device = begun(day)
@@ -266,6 +296,7 @@ def test_a_deck_with_a_sheet_fed_twice_is_written_and_read_again() -> None:
     assert parse_deck(deck_text(TWICE).encode()) == TWICE
     totals = expected_totals(TWICE)
     assert (totals.counted, totals.set_aside, totals.not_accepted, totals.read_before) == (2, 1, 0, 1)
+    assert [sheet.code for sheet in TWICE.papers] == ["t-1", "t-2", "t-3"]
 
 
 @pytest.mark.parametrize(
