@@ -15,6 +15,7 @@ from typing import Any
 from recount_host.exports.cvr import cvr_report
 from recount_host.exports.err import err_report
 from recount_host.exports.errors import ExportRefused
+from recount_host.exports.public_guide import guide
 from recount_host.exports.tables import csv_bytes, tables_of
 from recount_host.law.court import Court, fold_court
 from recount_host.law.precinct import Facts
@@ -44,14 +45,16 @@ def public_export(facts: Facts, crops: CropHashes, utc: str, election_date: str,
         raise ExportRefused(
             f"no precinct is concluded yet, so nothing of the recount is public: {why}; {instead}"
         )
-    tables = tables_of(facts, court, concluded)
+    tables, left_out = tables_of(facts, court, concluded), _left_out(court)
+    here = tuple(state.precinct.id for state in concluded)
     files = {
+        "README.txt": guide(facts, court, here, left_out, tables).encode("utf-8"),
         "cvr.json": _json(cvr_report(facts, concluded, crops, utc, order)),
         "err.json": _json(err_report(facts, court, concluded, utc, election_date)),
         "tables.json": _json([table.to_fields() for table in tables]),
         **{f"tables/{table.name}.csv": csv_bytes(table) for table in tables},
     }
-    return Public(files, _left_out(court))
+    return Public(files, left_out)
 
 
 def _left_out(court: Court) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ took a few sheets, or a place in a tray, could tell how one person voted.
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -49,20 +50,26 @@ class Table:
 
 
 def csv_bytes(table: Table) -> bytes:
-    """Return the table as a CSV file in UTF-8, its columns in the first line.
+    """Return the table as a CSV file, its columns in the first line, for spreadsheets as for programs.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it; numbers stay as they are.
+    It is UTF-8 and begins with the mark that says so: in some spreadsheets names lose their accents without.
+    A text that one would take for a formula, a date or another number (the record code 12345e67) gets an
+    apostrophe before it; numbers stay as they are.
     """
     written = io.StringIO(newline="")
     writer = csv.writer(written)
     writer.writerow(table.columns)
     writer.writerows([_cell(cell) for cell in row] for row in table.rows)
-    return written.getvalue().encode("utf-8")
+    return written.getvalue().encode("utf-8-sig")
+
+
+_NUMBER = re.compile(r"[+-]?(0|[1-9][0-9]*)")
+_MISTAKEN = re.compile(r"[=+\-@\t]|[0-9]+([eE.,:/-]?[0-9]+)*$")
+"""What begins like a formula; what is all digits, with what stands between them in dates and numbers."""
 
 
 def _cell(text: str) -> str:
-    is_number = text.lstrip("+-").isdigit()
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") and not is_number else text
+    return f"'{text}" if _MISTAKEN.match(text) and not _NUMBER.fullmatch(text) else text
 
 
 def tables_of(facts: Facts, court: Court, precincts: Sequence[PrecinctState]) -> tuple[Table, ...]:
@@ -98,9 +105,15 @@ def _of_statement(name: str, said: Statement) -> Iterator[Table]:
         ("key", "name", "accepted", "by hand", "paper", "stated", "total"),
         tuple(_of_row(row) for row in (*said.parties, *said.others)),
     )
-    for what, lines in _LINES.items():
-        rows = tuple((line.name, str(line.value), line.source) for line in lines(said))
-        yield Table(f"{name}-statement-{what}", f"{title}: {what}", ("what", "number", "source"), rows)
+    yield Table(
+        f"{name}-statement-ballots",
+        f"{title}: ballots",
+        ("what", "number", "source"),
+        tuple((line.name, str(line.value), line.source) for line in said.ballots),
+    )
+    for what, (about, lines) in _LINES.items():
+        rows = tuple((line.name.replace("_", " "), str(line.value)) for line in lines(said))
+        yield Table(f"{name}-statement-{what}", f"{title}: {about}", ("what", "number"), rows)
     yield Table(
         f"{name}-statement-sources",
         f"{title}: whence the figures come",
@@ -124,11 +137,16 @@ def _note(line: IdentityLine) -> str:
 
 
 _HOLDS: Mapping[bool | None, str] = {True: "yes", False: "no", None: "a note"}
-_LINES: Mapping[str, Callable[[Statement], tuple[Line, ...]]] = {
-    "ballots": lambda said: said.ballots,
-    "not-votes": lambda said: said.not_votes,
-    "set-aside": lambda said: said.set_aside_reasons,
-    "not-accepted": lambda said: said.not_accepted_reasons,
+_LINES: Mapping[str, tuple[str, Callable[[Statement], tuple[Line, ...]]]] = {
+    "not-votes": ("ballots counted by hand that are no vote", lambda said: said.not_votes),
+    "set-aside": (
+        "sheets set aside, under each of their reasons",
+        lambda said: said.set_aside_reasons,
+    ),
+    "not-accepted": (
+        "sheets not accepted, under each of their reasons",
+        lambda said: said.not_accepted_reasons,
+    ),
 }
 
 

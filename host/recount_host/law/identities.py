@@ -111,7 +111,7 @@ def i6_whole_precinct(outcomes: int, stack: int, without_contest: int, not_progr
 def each_pile(outcomes: Mapping[str, int], expected: Mapping[str, int]) -> tuple[Equation, ...]:
     """Return that the outcomes of every pile are as many as the ballots in it."""
     return tuple(
-        Equation(f"outcomes of {pile}", outcomes.get(pile, 0), "ballots", ballots)
+        Equation(f"outcomes of {pile.replace('_', ' ')}", outcomes.get(pile, 0), "ballots", ballots)
         for pile, ballots in expected.items()
     )
 

@@ -336,7 +336,7 @@ def test_undervotes_are_told_both_ways() -> None:
     (other,) = read(made, "err.json")["Election"][0]["Contest"][0]["OtherCounts"]
     # D+R lost one vote, D alone two, an empty ballot three; the overvoted one lost its three.
     assert (other["Undervotes"], other["Overvotes"], other["WriteIns"]) == (6, 3, 0)
-    (row,) = csv.DictReader(io.StringIO(made.files["tables/undervotes.csv"].decode()))
+    (row,) = csv.DictReader(io.StringIO(made.files["tables/undervotes.csv"].decode("utf-8-sig")))
     assert row["undervoted ballots"] == "3"
     assert row["votes lost by undervotes"] == "6"
     assert (row["overvoted ballots"], row["votes lost by overvotes"]) == ("1", "3")
@@ -350,7 +350,7 @@ def test_the_tables_of_the_precincts_are_there_as_csv_and_in_one_json() -> None:
     tables = read(made, "tables.json")
     assert {f"tables/{table['name']}.csv" for table in tables} == {n for n in made.files if "/" in n}
     for table in tables:
-        rows = list(csv.reader(io.StringIO(made.files[f"tables/{table['name']}.csv"].decode())))
+        rows = list(csv.reader(io.StringIO(made.files[f"tables/{table['name']}.csv"].decode("utf-8-sig"))))
         assert rows[0] == table["columns"]
         assert len(rows) == len(table["rows"]) + 1
     names = {table["name"] for table in tables}
@@ -364,8 +364,46 @@ def test_the_tables_of_the_precincts_are_there_as_csv_and_in_one_json() -> None:
 
 def test_no_cell_is_a_formula_to_a_spreadsheet() -> None:
     rows = (("=1+1", "+2", "-3", "@x", "-a", "plain"),)
-    written = csv_bytes(Table("t", "T", ("a", "b", "c", "d", "e", "f"), rows)).decode()
+    written = csv_bytes(Table("t", "T", ("a", "b", "c", "d", "e", "f"), rows)).decode("utf-8-sig")
     assert written.splitlines()[1] == "'=1+1,+2,-3,'@x,'-a,plain"
+
+
+@pytest.mark.parametrize(
+    "word", ["12345e67", "00123456", "007", "1-2", "1.10", "3/4", "10:30", "1,2", "2026-12-01"]
+)
+def test_no_record_code_or_precinct_is_a_number_or_a_date_to_a_spreadsheet(word: str) -> None:
+    (row,) = csv.reader(csv_bytes(Table("t", "T", ("a",), ((word,),))).decode("utf-8-sig").splitlines()[1:])
+    assert row == [f"'{word}"]
+
+
+@pytest.mark.parametrize("word", ["0", "12", "-1", "9fd2f7da", "101-A", "12, Ann Lee, official, D", ""])
+def test_what_no_spreadsheet_mistakes_stays_as_it_is(word: str) -> None:
+    written = csv_bytes(Table("t", "T", ("a", "b"), ((word, "x"),))).decode("utf-8-sig")
+    assert next(csv.reader(written.splitlines()[1:])) == [word, "x"]
+
+
+def test_names_keep_their_accents_in_a_spreadsheet() -> None:
+    assert csv_bytes(Table("t", "T", ("a",), (("José Ibáñez",),))).startswith(b"\xef\xbb\xbfa")
+
+
+def test_the_readme_tells_every_file_letter_and_table_and_that_a_training_is_no_result() -> None:
+    made = exported(a_plain_day())
+    said = made.files["README.txt"].decode()
+    assert "MODE TRAINING: not a result of the recount." in said
+    assert "Precincts in these files: 101." in said
+    for name in made.files:
+        assert name == "README.txt" or name in said
+    for letter in "HRCSXcsxpodN":
+        assert f"\n  {letter}  " in said
+    assert "_" not in said.replace("not_accepted", "")
+    assert all(ord(letter) < 128 or letter == "§" for letter in said)
+
+
+def test_the_readme_names_the_precincts_that_are_not_in_the_files() -> None:
+    day = Day(("101", "102"))
+    day.scan(TWELVE_SHEETS)
+    bring_to_conclusion(day)
+    assert "Not concluded yet, so not in them: 102." in exported(day).files["README.txt"].decode()
 
 
 # What may not be published

@@ -147,9 +147,9 @@ IDENTITIES = {
         "I4": ("votes = 9, N x C = 9", "sheets with N votes = 9, C = 9"),
         "I5": (
             "outcomes = 3, s + (x - o) + p = 3",
-            "outcomes of set_aside = 2, ballots = 2",
-            "outcomes of not_accepted = 1, ballots = 1",
-            "outcomes of not_programmable = 0, ballots = 0",
+            "outcomes of set aside = 2, ballots = 2",
+            "outcomes of not accepted = 1, ballots = 1",
+            "outcomes of not programmable = 0, ballots = 0",
             "outcomes of paper = 0, ballots = 0",
         ),
         "I7": (
@@ -164,7 +164,7 @@ IDENTITIES = {
     "missing": {
         "I5": (
             "outcomes = 1, s + (x - o) + p = 1",
-            "outcomes of not_programmable = 1, ballots = 1",
+            "outcomes of not programmable = 1, ballots = 1",
             "outcomes of paper = 3, ballots = 3",
         ),
         "I7": (
