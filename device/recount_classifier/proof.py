@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recount_classifier.matching import Stack, Values
+from recount_classifier.misfit import Misfit
 from recount_classifier.points import median
 from recount_classifier.program import DETAIL_SEARCH, STYLES_KEPT, Program, Style
 from recount_classifier.raster import above, eroded, ones
@@ -19,8 +20,6 @@ from recount_classifier.registration import Fit, Votes
 from recount_classifier.rivals import Rivals, rivals_of
 from recount_classifier.thresholds import Thresholds
 
-_BARE_TEXTURE = 0.12
-"""Deviation of grey, as a share of the contrast, below which there is no print at all."""
 _SLACK = ones(3, 3)
 
 
@@ -75,44 +74,49 @@ def prove(
     found = _at_offsets(windows, fitted.offsets[indices], printed.labels.shape)
     labels = Labels(found, windows, votes.scores[indices], fitted.distances[indices])
     gates["white"], gates["black"] = (median(levels) for levels in _levels(found, (85, 4)))
-    gates["sharpness"] = median(_gradients(found) / printed.gradients)
+    sharpness = _gradients(found) / printed.gradients
+    gates["sharpness"] = median(sharpness)
     gates["residual_px"] = float(np.max(labels.residuals))
     gates["label_match"] = float(np.min(labels.scores))
-    reason = _picture_fault(gates, program.thresholds) or _print_fault(printed, program, labels, gates)
-    return () if reason is None else (reason,)
+    picture = _picture_fault(gates, program.thresholds)
+    absent = _absent(printed, program.thresholds, labels, gates)
+    exchanged = _are_exchanged(printed, program.thresholds, labels)
+    if picture is None and not exchanged and not absent.any():
+        return ()
+    misfit = Misfit(printed.labels, found, sharpness, printed.names, absent, exchanged, picture)
+    return (misfit.reason(program.thresholds),)
 
 
 def _picture_fault(gates: dict[str, float], limits: Thresholds) -> str | None:
     """Return what is wrong with the picture, by the print beside the targets."""
     if gates["white"] < limits.paper_low_grey:
         return "exposure"
-    if gates["white"] - gates["black"] < limits.contrast_grey:
-        return "contrast"
+    # What is blurred is pale too; what is pale is not blurred.
     if gates["sharpness"] < limits.sharpness:
         return "blurred"
+    if gates["white"] - gates["black"] < limits.contrast_grey:
+        return "contrast"
     return None
 
 
-def _print_fault(printed: Printed, program: Program, labels: Labels, gates: dict[str, float]) -> str | None:
-    """Return why the print beside the targets is not this contest's."""
-    limits = program.thresholds
-    white, black = gates["white"], gates["black"]
-    missing = _missing(labels.found, printed, white, black)
+def _absent(
+    printed: Printed, limits: Thresholds, labels: Labels, gates: dict[str, float]
+) -> NDArray[np.bool_]:
+    """Return which of the labels are not printed there."""
+    missing = _missing(labels.found, printed, gates["white"], gates["black"])
     unlike = labels.scores < limits.label_match
     # Ink over a label hides nothing of it; where the print itself is absent, it is other print.
     absent = (missing > limits.print_missing_share) | (unlike & (missing > limits.print_hidden_share))
     gates["print_missing"] = float(missing.max())
     gates["labels_covered"] = float((unlike & ~absent).sum())
+    return absent
+
+
+def _are_exchanged(printed: Printed, limits: Thresholds, labels: Labels) -> bool:
+    """Return whether another option's label stands in a label's place."""
     alike = np.maximum(limits.rival_match, labels.scores - limits.label_margin)
     rivals = printed.rivals.best(labels.windows, alike)
-    if bool(((rivals > labels.scores - limits.label_margin) & (rivals >= limits.rival_match)).any()):
-        return "names_exchanged"
-    if not absent.any():
-        return None
-    if any(float(labels.found[i].std()) < _BARE_TEXTURE * (white - black) for i in np.flatnonzero(absent)):
-        return "not_on_paper"
-    names = printed.names
-    return "other_contest" if names.sum() > 1 and bool(absent[names].all()) else "name_changed"
+    return bool(((rivals > labels.scores - limits.label_margin) & (rivals >= limits.rival_match)).any())
 
 
 def _at_offsets(windows: Stack, offsets: Values, shape: tuple[int, ...]) -> Stack:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -17,6 +18,8 @@ from device.tests.classifier.test_failure_table import (
     onto,
 )
 from recount_ballots.scanner import SCANNERS, scan
+from recount_classifier.misfit import Misfit
+from recount_classifier.raster import Grey
 from recount_classifier.reading import read_sheet
 
 
@@ -70,3 +73,79 @@ def test_a_sheet_both_of_whose_sides_have_one_frame_is_turned_over_too(
     seen = scan(front, SCANNERS["worn_scanner"](rng), rng, np.full(front.shape, 255, np.uint8)).image
     reading = read_sheet([seen], program_for(folder, contest))
     assert (reading.fate, reading.reasons) == ("returned", ("wrong_side",))
+
+
+def soft(picture: Grey, blur_px: float) -> Grey:
+    """Look through a lens that is out of focus."""
+    return np.asarray(cv2.GaussianBlur(picture, (0, 0), blur_px), np.uint8)
+
+
+@pytest.mark.parametrize("blur_px", [2.2, 3.0, 6.0])
+def test_a_blurred_picture_of_the_contest_is_told_as_blurred(blur_px: float) -> None:
+    page = fresh_page((78, 0))
+    page.mark(page.choice)
+    reading = read_sheet([soft(page.picture(), blur_px)], program())
+    assert (reading.fate, reading.reasons) == ("returned", ("blurred",))
+
+
+@pytest.mark.parametrize("blur_px", [1.2, 2.0, 3.0])
+@pytest.mark.parametrize("number", range(2))
+def test_another_contest_is_told_as_one_in_a_blurred_picture_too(number: int, blur_px: float) -> None:
+    page = fresh_page((79, number))
+    another_contest_in_its_place(page)
+    reading = read_sheet([soft(page.picture(), blur_px)], program())
+    assert reading.fate == "not_accepted"
+    assert set(reading.reasons) <= {"other_contest", "name_changed"}
+
+
+@pytest.mark.parametrize("blur_px", [0.0, 1.2, 2.0])
+def test_a_contest_half_torn_off_is_not_on_paper_in_a_blurred_picture_too(blur_px: float) -> None:
+    page = fresh_page((80, 0))
+    page.settings = page.settings.but(background=30)
+    left, top, right, bottom = program().styles[0].box
+    page.paper[top : round(top + 0.75 * (bottom - top)), : (left + right) // 2] = 0
+    picture = page.picture()
+    reading = read_sheet([soft(picture, blur_px) if blur_px else picture], program())
+    assert (reading.fate, reading.reasons) == ("not_accepted", ("not_on_paper",))
+
+
+def label_boxes() -> list[tuple[int, int, int, int]]:
+    """Return where the print beside each target stands: left, top, right, bottom."""
+    style = program().styles[0]
+    labels = [style.paths[0].details[target.label] for target in style.targets]
+    return [
+        (label.left, label.top, label.left + label.pixels.shape[1], label.top + label.pixels.shape[0])
+        for label in labels
+    ]
+
+
+def test_another_contest_that_leaves_a_labels_place_bare_is_told_as_one() -> None:
+    page = fresh_page((81, 0))
+    another_contest_in_its_place(page)
+    left, top, right, bottom = label_boxes()[1]
+    page.image[top:bottom, left:right] = 255
+    reading = read_sheet([page.picture()], program())
+    assert (reading.fate, reading.reasons) == ("not_accepted", ("other_contest",))
+
+
+def test_a_contest_partly_under_white_paper_is_not_on_paper_and_no_other_contest() -> None:
+    page = fresh_page((82, 0))
+    left, top, right, _ = program().styles[0].box
+    _, first, _, last = label_boxes()[1]
+    page.image[top : (first + last) // 2, left:right] = 255
+    reading = read_sheet([page.picture()], program())
+    assert (reading.fate, reading.reasons) == ("not_accepted", ("not_on_paper",))
+
+
+def test_a_hairline_that_a_blur_takes_first_makes_the_picture_blurred_and_no_name_changed() -> None:
+    style = program().styles[0]
+    labels = np.stack([style.paths[0].details[target.label].pixels for target in style.targets])
+    found = np.stack([soft(label, 2.0) for label in labels])
+    names, sharpness = np.array([True, True, True, False]), np.array([0.5, 0.5, 0.5, 0.2])
+
+    def reason(absent: list[bool]) -> str:
+        misfit = Misfit(labels, found, sharpness, names, np.array(absent), exchanged=False, picture=None)
+        return misfit.reason(program().thresholds)
+
+    assert reason([False, False, False, True]) == "blurred"
+    assert reason([False, True, False, False]) != "blurred", "that label is sharp"
