@@ -25,7 +25,8 @@ from recount_protocol.fates import NOT_ACCEPTED
 _INVENTED = range(802_2, 802_2 + 40)
 """Seeds of invented ballots, one of which stands for another style where no blank of one is given."""
 _READINGS = 8
-"""A ballot of another style is scanned so often when a deck is made: each time it must be told as one."""
+"""A ballot of another style is scanned so often when a deck is made, first as it lies in the deck: each time
+it must be told as one."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,9 @@ def _invented(spec: ProgramSpec, program: Program, blanks: Mapping[str, StyleBla
 def _is_foreign(blank: Grey, program: Program, blanks: Mapping[str, StyleBlank]) -> bool:
     """Return whether a ballot is told as one of another style, each time that it is scanned."""
     plan = next(plan for plan in compose(program) if plan.foreign)
-    pictures = (draw_sheet(plan, f"foreign {n}", blanks[plan.style], blank) for n in range(_READINGS))
+    code = _code(plan, 0)
+    codes = (code if n == 0 else f"{code} {n}" for n in range(_READINGS))
+    pictures = (draw_sheet(plan, one, blanks[plan.style], blank) for one in codes)
     verdicts = (read_sheet([picture], program, expects_test=True) for picture in pictures)
     return all(one.fate == NOT_ACCEPTED and OTHER_BALLOT.issuperset(one.reasons) for one in verdicts)
 
@@ -142,8 +145,13 @@ def plan_deck(source: Source) -> tuple[Deck, tuple[Plan, ...]]:
     )
 
 
+def _code(plan: Plan, number: int) -> str:
+    """Return what stands beside TEST; that of the foreign sheet is known before the deck is numbered."""
+    return f"{plan.style}-foreign" if plan.foreign else f"{plan.style}-{number:03}"
+
+
 def _sheet(source: Source, number: int, plan: Plan) -> DeckSheet:
-    code = f"{plan.style}-{number:03}"
+    code = _code(plan, number)
     blank = source.blanks[plan.style]
     return DeckSheet(
         code=code,
