@@ -30,7 +30,7 @@ from recount_host.law.disclosure import notices
 from recount_host.law.hand_count import NOT_VOTES, of_pile
 from recount_host.law.identities import MEANINGS
 from recount_host.law.live import ARMED
-from recount_host.law.notes import notes
+from recount_host.law.notes import ballots, notes
 from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
 from recount_host.law.precinct import Facts, PrecinctState, fold
@@ -87,18 +87,22 @@ def _custody(facts: Facts, state: PrecinctState) -> Iterator[Block]:
             _label(container.stated, counted=counted),
             f"from {came.body['from']}, {came.utc}, by {by_words(came)}" if came else "not found",
             by_words(container.opened) if container.opened else "not opened",
-            container.sorted_out,
         )
         for container in state.containers
         for came in (received.get(container.name),)
     ]
-    columns = ("Container", "Holds", "Seal", "Label", "Taken in", "Opened by", "Sorted out")
-    yield table(columns, rows, "No container came.")
-    if any(container.sorted_out for container in state.containers):
-        yield words("Sorted out: ballots that lack the contest, laid apart before anything was counted.")
-    yield words(*(sentence(f"No part of the recount (B): {found}") for found in laid_apart(state.excluded)))
+    yield table(("Container", "Holds", "Seal", "Label", "Taken in", "Opened by"), rows, "No container came.")
     if not counted:
         yield words("What the labels state is printed once all is counted: each number is counted blind.")
+    yield words(
+        *(
+            f"Sorted out of {box.name}: {ballots(box.sorted_out)} without the contest, laid apart "
+            "before anything was counted."
+            for box in state.containers
+            if box.sorted_out
+        ),
+        *(sentence(f"No part of the recount (B): {found}") for found in laid_apart(state.excluded)),
+    )
     released = dict.fromkeys(f"Released by {act.body['from']}" for act in received.values())
     yield signatures("We saw these containers and seals as written down above.", [*released, *_team(state)])
 

@@ -152,12 +152,14 @@ def test_a_custody_slip_before_the_count_tells_no_stated_number() -> None:
 def test_a_custody_slip_tells_what_was_sorted_out_and_what_b_keeps_out() -> None:
     day = Day()
     day.act("container_received", BOTH, **BOX, stated=[12], **{"from": "Dora Poe, clerk"})
-    assert "Sorted out: ballots" not in " ".join(pages_of(precinct_form(day.facts(), "101", "custody").pdf()))
+    assert "Sorted out" not in " ".join(pages_of(precinct_form(day.facts(), "101", "custody").pdf()))
     day.act("container_opened", BOTH, container="box-1")
     day.act("container_sorted", BOTH, container="box-1", out_of_scope=7)
     day.act("excluded_recorded", BOTH, kind="spoiled", ballots=3, where="under its lid")
     text = " ".join(pages_of(precinct_form(day.facts(), "101", "custody").pdf()))
-    assert "R 7 Sorted out: ballots that lack the contest, laid apart before anything was counted." in text
+    assert (
+        "Sorted out of box-1: 7 ballots without the contest, laid apart before anything was counted." in text
+    )
     assert (
         "No part of the recount (B): 3 ballots spoiled by a voter and replaced, B (iii), found under "
         "its lid, laid apart by Ann Lee, official, D and Bob Ray, official, R."
