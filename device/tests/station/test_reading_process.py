@@ -10,6 +10,7 @@ import pytest
 
 from device.tests.classifier.drawn_pages import fresh_page, program
 from device.tests.least_program import least_program
+from device.tests.station.test_clock import Closed
 from recount_classifier.program import Option, Program
 from recount_classifier.reading import read_sheet
 from recount_device.camera import Page
@@ -26,18 +27,6 @@ PROGRAM = least_program(
 )
 PAGES = [np.full((400, 300), 250, np.uint8), np.full((400, 300), 40, np.uint8)]
 PATIENCE_S = 20.0
-
-
-class NoPort:
-    """A port that is not open."""
-
-    written_bytes = 0
-
-    def fileno(self) -> int:
-        return -1
-
-    def in_waiting(self) -> int:
-        return 0
 
 
 @pytest.fixture
@@ -165,6 +154,6 @@ def test_where_time_stands_still_the_reading_is_there_at_once(process: ReadingPr
 def test_a_wait_of_the_stations_clock_ends_with_the_reading(process: ReadingProcess) -> None:
     clock = MonotonicClock(process.descriptors)
     process.begin(PAGES, PROGRAM, expects_test=False, batch=1)
-    clock.wait(NoPort(), clock.now_us() + int(PATIENCE_S * 1e6))
+    clock.wait(Closed(), clock.now_us() + int(PATIENCE_S * 1e6))
     assert isinstance(process.result(), SheetRead)
     clock.close()

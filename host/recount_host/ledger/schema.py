@@ -25,29 +25,25 @@ introduced = Table(
     Column("first_seen_utc", String, nullable=False),
 )
 
-records = Table(
-    "records",
-    metadata,
-    Column("stored", Integer, primary_key=True),  # the order in which they came to disk
-    Column("device", String, nullable=False),
-    Column("n", Integer, nullable=False),
-    Column("record", LargeBinary, nullable=False),
-    Column("signature", LargeBinary, nullable=False),
-    Column("received_utc", String, nullable=False),
-    UniqueConstraint("device", "n"),
-)
 
-early_records = Table(
-    "early_records",  # sound records that came before their predecessors: the proof that a gap exists
-    metadata,
-    Column("stored", Integer, primary_key=True),
-    Column("device", String, nullable=False),
-    Column("n", Integer, nullable=False),
-    Column("record", LargeBinary, nullable=False),
-    Column("signature", LargeBinary, nullable=False),
-    Column("received_utc", String, nullable=False),
-    UniqueConstraint("device", "n"),
-)
+def _table_of_records(name: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column("stored", Integer, primary_key=True),  # the order in which they came to disk
+        Column("device", String, nullable=False),
+        Column("n", Integer, nullable=False),
+        Column("record", LargeBinary, nullable=False),
+        Column("signature", LargeBinary, nullable=False),
+        Column("received_utc", String, nullable=False),
+        UniqueConstraint("device", "n"),
+    )
+
+
+records = _table_of_records("records")
+
+early_records = _table_of_records("early_records")
+"""Sound records that came before their predecessors: the proof that a gap exists."""
 
 crops = Table(
     "crops",
