@@ -90,10 +90,10 @@ def as_it_is(picture: Grey) -> Grey:
     return picture
 
 
-FEW = ("101-001", "101-002", "101-003", "101-005", "101-009", "101-029", "101-030", "101-033")
+FEW = ("101-001", "101-002", "101-003", "101-004", "101-008", "101-030", "101-031", "101-034")
 """An option each; a blank sheet, the fourth and the first not to be counted; a write-in; two that stick
 together; one without TEST."""
-TWICE = ("101-001", "101-035", "101-035-again")
+TWICE = ("101-001", "101-036", "101-036-again")
 """One that is fed twice. Of so few sheets a device does not learn what is print, and so knows none again: it
 is as one whose memory does not work."""
 SOUND: Mapping[str, object] = {"blind_double_feed": False, "dim": False, "stalled": False, "stuck": {}}
@@ -118,8 +118,8 @@ PLANTED = (
     Planted("a dirty lens", "101-001: set aside (marginal)", see=dirty),
     Planted("a mirrored camera", "101-001: not accepted (mirror image)", see=mirrored),
     Planted("a dim lamp", "101-001: not accepted (exposure)", {"dim": True}),
-    Planted("a memory that knows no sheet again", "101-035-again: counted for D", codes=TWICE),
-    Planted("a blind double-feed sensor", "101-029: did not come back for it", {"blind_double_feed": True}),
+    Planted("a memory that knows no sheet again", "101-036-again: counted for R", codes=TWICE),
+    Planted("a blind double-feed sensor", "101-030: did not come back for it", {"blind_double_feed": True}),
     Planted(
         "a stuck sensor", "a sensor of the path sees paper", {"stuck": {"EXIT_SET_ASIDE": 1}},
         device_finds_it=True,

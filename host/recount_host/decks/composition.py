@@ -2,16 +2,15 @@
 
 Every option alone with a distinct count, at each of its targets; every number of marks from none to one too
 many; write-ins in each way; the kinds of marks and pens that voters use, down to those that are for people;
-folds, stains, smudges and stray ink; four orientations; sheets that must not be accepted, one of a wrong size
-among them; two sheets together; one sheet fed twice. The expected fate of each is stated here and nowhere
-read. Derived from § 24.2-802.2 D 2 and VVSG 2.0 1.1.2 and 1.1.6; it is no official list.
+folds, stains, smudges, stray ink and a target covered; four orientations; sheets that must not be accepted,
+one of a wrong size among them; two sheets together; one sheet fed twice. The expected fate of each is stated
+here and nowhere read. Derived from § 24.2-802.2 D 2 and VVSG 2.0 1.1.2 and 1.1.6; it is no official list.
 """
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, count
-from math import comb
 from typing import NamedTuple
 
 from recount_classifier.program import Program, Style
@@ -37,8 +36,6 @@ KIND_WORDS = {
 WRITTEN = "JANE ROE"
 WORDS = "FED TWICE"
 """What is written beside the contest of the sheet that is fed twice, for people to know it by, too."""
-MOST_OVERVOTES = 10
-"""Up to so many ways to mark one option too many, each has its sheet; of more, each option with the next."""
 CUT_MM = 150.0
 """Length of the sheet of a wrong size: shorter than any ballot and than the least that a feeder takes."""
 MOST_BEFORE_TWICE = 380
@@ -247,11 +244,16 @@ def _numbers_of_marks(style: str, printed: Sequence[str], votes: int) -> Iterato
         yield Plan(style, f"one too many: {' + '.join(keys)}", SET_ASIDE, filled(keys), reasons=("overvote",))
 
 
-def _one_too_many(printed: Sequence[str], votes: int) -> Iterable[tuple[str, ...]]:
-    """Return what is overvoted: any options together, so any two parties, where a deck can hold them all."""
-    if comb(len(printed), votes + 1) <= MOST_OVERVOTES:
-        return combinations(printed, votes + 1)
-    return (_from(printed, start, votes + 1) for start in range(len(printed)))
+def _one_too_many(printed: Sequence[str], votes: int) -> Iterator[tuple[str, ...]]:
+    """Yield what is overvoted: any two options, so any two parties, stand together on one of these sheets."""
+    met: set[frozenset[str]] = set()
+    for one, other in combinations(printed, 2) if votes < len(printed) else ():
+        if frozenset((one, other)) not in met:
+            place = printed.index(other)
+            behind = [key for key in (*printed[place + 1 :], *printed[:place]) if key != one]
+            marked = {one, other, *behind[: votes - 1]}
+            met |= {frozenset(pair) for pair in combinations(marked, 2)}
+            yield tuple(key for key in printed if key in marked)
 
 
 def _write_ins(style: Style, printed: Sequence[str], write_ins: Sequence[str], votes: int) -> Iterator[Plan]:
@@ -272,7 +274,7 @@ def _write_ins(style: Style, printed: Sequence[str], write_ins: Sequence[str], v
             style.id, f"write-in {write_in}: target filled, nothing written", SET_ASIDE,
             {**others, Spot(write_in): "full"}, reasons=("write_in",),
         )  # fmt: skip
-    for keys in dict.fromkeys((tuple(printed[:votes]), plain)):
+    for keys in dict.fromkeys(_from(printed, start, votes) for start in range(len(printed))):
         yield Plan(
             style.id, f"one too many: {' + '.join(keys)} and the write-in {write_ins[0]}", SET_ASIDE,
             filled((*keys, write_ins[0])), reasons=("overvote", "write_in"),
@@ -329,6 +331,11 @@ def _papers(style: str, turns: Iterator[tuple[str, ...]]) -> Iterator[Plan]:
         keys = next(turns)
         told = f"{' + '.join(keys)}: {words}"
         yield Plan(style, told, COUNTED, filled(keys), keys, tool=tool, damage=damage)
+    keys = next(turns)
+    yield Plan(
+        style, f"{' + '.join(keys)}: filled, and a slip of paper over the first target", SET_ASIDE,
+        filled(keys), reasons=(MARGINAL,), damage="covered",
+    )  # fmt: skip
     torn = "a corner of the contest torn off"
     yield Plan(style, torn, NOT_ACCEPTED, filled(next(turns)), reasons=("not_on_paper",), damage="torn")
     yield Plan(

@@ -26,6 +26,8 @@ MM_PER_INCH = 25.4
 PRINTED_PARTS = {"full": (1.0, 1.0), "middle": (MIDDLE_PART, 0.8)}
 """Marks that overlays print: how much of the target's width and height each fills."""
 _BLEEDS = 0.1
+_SLIP_IN, _SLIP_GREY = 0.08, 238
+"""How far a slip of paper reaches beyond the target under it, and its grey."""
 _BED_GREY = 28
 """The camera's bed is dark: what is torn off shows."""
 Damage = Callable[[Grey, paper.Mask, "StyleBlank", np.random.Generator], None]
@@ -137,6 +139,16 @@ def _words(page: Grey, _mask: paper.Mask, blank: StyleBlank, rng: np.random.Gene
     write_words(page, WORDS, line, take("marker", blank.dpi, rng), rng)
 
 
+def _covered(page: Grey, _mask: paper.Mask, blank: StyleBlank, _rng: np.random.Generator) -> None:
+    """Stick paper over the target that stands first."""
+    targets = [Rect(*box) for boxes in blank.spec.targets.values() for box in boxes]
+    first = min(targets, key=lambda target: (target.top, target.left))
+    beyond = _SLIP_IN * blank.dpi
+    rows = slice(round(first.top - beyond), round(first.top + first.height + beyond))
+    columns = slice(round(first.left - beyond), round(first.left + first.width + beyond))
+    page[rows, columns] = _SLIP_GREY
+
+
 def _torn(_page: Grey, mask: paper.Mask, blank: StyleBlank, rng: np.random.Generator) -> None:
     """Tear from the nearer edge to beyond the middle of the target that is nearest to it."""
     width = mask.shape[1]
@@ -161,5 +173,6 @@ _DAMAGES: Mapping[str, Damage] = {
     "smudge": _smudge,
     "bleed_through": _bleed_through,
     "words": _words,
+    "covered": _covered,
     "torn": _torn,
 }

@@ -34,6 +34,7 @@ DAMAGE_WORDS = {
     "smudge": "rub soft pencil over it with a finger, away from the contest, to a grey smudge",
     "bleed_through": "fill many targets of the other side with a felt pen",
     "words": f"write {WORDS} on it in big letters, away from the contest and from TEST, felt pen",
+    "covered": "stick a slip of white paper over the first target of the contest, as large as the target",
     "torn": "tear a piece out of its edge, through a target of the contest",
 }
 FOREIGN_WORDS = {

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -209,14 +210,27 @@ def test_any_two_options_are_overvoted_together_and_with_the_write_in() -> None:
         for plan in fairview_deck().plans
         if "overvote" in plan.reasons
     }
-    assert {frozenset("DR"), frozenset("DI"), frozenset("RI"), frozenset("DW"), frozenset("IW")} == overvotes
+    assert overvotes == {frozenset(pair) for pair in ("DR", "DI", "RI", "DW", "RW", "IW")}
+
+
+@pytest.mark.parametrize(("options", "votes"), [(2, 1), (9, 1), (12, 1), (5, 2), (9, 3), (12, 5), (4, 4)])
+def test_any_two_parties_are_overvoted_together_however_many_options_there_are(
+    options: int, votes: int
+) -> None:
+    names = [Option(f"C{n}", "", write_in=False) for n in range(options)]
+    plans = compose(with_options(*names, Option("W", "", write_in=True), votes=votes))
+    over = [{spot.option for spot in plan.marks} for plan in plans if "overvote" in plan.reasons]
+    assert {len(marked) for marked in over} == {votes + 1}
+    met = {frozenset(pair) for marked in over for pair in combinations(marked, 2)}
+    wanted = combinations([*(option.key for option in names), "W"], 2)
+    assert met >= {frozenset(pair) for pair in wanted if votes < options or "W" in pair}
 
 
 def test_one_sheet_is_fed_twice_after_all_others_and_bears_what_tells_it_from_them() -> None:
     drawn = fairview_deck()
     *others, first, again = drawn.deck.sheets
     assert (first.fate, again.fate, again.reasons) == ("counted", "returned", ("read_before",))
-    assert (again.code, again.again) == ("101-035-again", first.code) == ("101-035-again", "101-035")
+    assert (again.code, again.again) == ("101-036-again", first.code) == ("101-036-again", "101-036")
     assert not any(sheet.again for sheet in others)
     assert drawn.deck.papers == (*others, first)
     pictures = [drawn.pictures[sheet.front] for sheet in (first, again)]
