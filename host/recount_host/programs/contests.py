@@ -25,6 +25,8 @@ _JOINT_IN = 0.05
 _OPEN_TABLE_IN = 1.5
 """Rules this long that begin and end together are the rows of a table, also where its sides are open."""
 _OPEN_SIDE_IN = 0.25
+_FRAME = 0.6
+"""Share of the page's height: a higher cell is a frame of several contests."""
 _LINE_GAP_IN, _LETTER_IN = 0.14, 0.02
 """Gap between the words of a line; the smallest letter."""
 _SOLID = 0.85
@@ -75,7 +77,7 @@ def look_at(page: Grey, dpi: float) -> FoundPage:
         _rectangle(dark, spot, 0.02 * dpi, 0)
     flat, upright = _rules(dark, dpi)
     lines = _lines(dark, either(flat, upright), dpi)
-    contests = _contests(_cells(flat, upright, dpi), targets, lines, dpi)
+    contests = _contests(flat, upright, targets, lines, dpi)
 
     def back(spot: Rect) -> Rect:
         return spot.scaled(1 / factor)
@@ -103,28 +105,37 @@ def _rules(dark: Grey, dpi: float) -> tuple[Grey, Grey]:
     return dilated(flat, ones(joint, 1)), dilated(upright, ones(1, joint))
 
 
-def _cells(flat: Grey, upright: Grey, dpi: float) -> tuple[_Pixels, list[Rect | None]]:
+def _cells(rules: Grey) -> tuple[_Pixels, list[Rect | None]]:
     """Return the label of the cell at each pixel, and each cell's rectangle.
 
-    The ground round everything, which reaches the page's edge, has none; nor has label 0, the rules.
+    The ground round everything, which reaches the page's edge, has none; nor has label 0, the rules, nor a
+    frame that is most of the page high.
     """
-    rules = either(flat, upright)
-    ends = sorted(_spots(flat), key=lambda spot: spot.top)
-    ends = [spot for spot in ends if spot.width >= _OPEN_TABLE_IN * dpi]
-    near = _OPEN_SIDE_IN * dpi
-    for above, below in pairwise(ends):
-        if abs(above.left - below.left) < near and abs(above.right - below.right) < near:
-            # A timing mark may lengthen one of the two: the side runs where both have their rule.
-            inset = _JOINT_IN * dpi
-            for x in (max(above.left, below.left) + inset, min(above.right, below.right) - 1 - inset):
-                cv2.line(rules, (int(x), int(above.top)), (int(x), int(below.bottom)), 1, 2)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(1 - rules, connectivity=4)
     height, width = rules.shape
     cells: list[Rect | None] = [None]
     for left, top, wide, high, _ in cast("_Pixels", stats)[1:].tolist():
         outside = left == 0 or top == 0 or left + wide == width or top + high == height
-        cells.append(None if outside else Rect(left, top, wide, high))
+        cells.append(None if outside or high > _FRAME * height else Rect(left, top, wide, high))
     return cast("_Pixels", labels), cells
+
+
+def _open_sides(flat: Grey, targets: Sequence[Rect], dpi: float) -> Grey:
+    """Return the sides that tables lack whose rows are rules of one length, with targets between them."""
+    sides = np.zeros_like(flat)
+    ends = sorted(_spots(flat), key=lambda spot: spot.top)
+    ends = [spot for spot in ends if spot.width >= _OPEN_TABLE_IN * dpi]
+    near, inset = _OPEN_SIDE_IN * dpi, _JOINT_IN * dpi
+    for above, below in pairwise(ends):
+        # A timing mark may lengthen one of the two: the side runs where both have their rule.
+        left, right = max(above.left, below.left), min(above.right, below.right)
+        is_row = any(
+            above.top < target.centre[1] < below.top and left < target.centre[0] < right for target in targets
+        )
+        if is_row and abs(above.left - below.left) < near and abs(above.right - below.right) < near:
+            for x in (left + inset, right - 1 - inset):
+                cv2.line(sides, (int(x), int(above.top)), (int(x), int(below.bottom)), 1, 2)
+    return sides
 
 
 def _spots(mask: Grey) -> list[Rect]:
@@ -148,9 +159,9 @@ def _lines(dark: Grey, rules: Grey, dpi: float) -> list[Rect]:
 
 
 def _contests(
-    cells: tuple[_Pixels, list[Rect | None]], targets: Sequence[Rect], lines: Sequence[Rect], dpi: float
+    flat: Grey, upright: Grey, targets: Sequence[Rect], lines: Sequence[Rect], dpi: float
 ) -> list[FoundContest]:
-    labels, spots = cells
+    labels, spots = _table_cells(flat, upright, targets, dpi)
     parts = {index: _Part(spot, [], has_text=False) for index, spot in enumerate(spots) if spot is not None}
     loose: list[Rect] = []
     for target in targets:
@@ -166,6 +177,18 @@ def _contests(
     found += _unruled(loose, free, [c.box for c in found], labels.shape, dpi)
     column = 1.5 * dpi
     return sorted(found, key=lambda c: (c.box.left // column, c.box.top))
+
+
+def _table_cells(
+    flat: Grey, upright: Grey, targets: Sequence[Rect], dpi: float
+) -> tuple[_Pixels, list[Rect | None]]:
+    """Return the cells, those of tables with open sides too; rules between the lines of a box cut nothing."""
+    rules = either(flat, upright)
+    labels, spots = _cells(rules)
+    held = [_label_at(labels, target) for target in targets]
+    boxes = [index for index in set(held) if held.count(index) > 1 and spots[index] is not None]
+    sides = np.where(np.isin(labels, boxes), 0, _open_sides(flat, targets, dpi)).astype(np.uint8)
+    return _cells(either(rules, sides))
 
 
 def _label_at(labels: _Pixels, spot: Rect) -> int:

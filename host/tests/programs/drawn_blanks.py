@@ -56,6 +56,31 @@ def drawn_blank(
     return empty, middles
 
 
+def blank_with_lines_to_write_on(*, boxed: bool, dpi: float) -> Grey:
+    """Return a page of contests of 3, 3 and 2 targets, whose rules end short of the boxes round them."""
+    target = "#box(baseline: 20%, ellipse(width: 14pt, height: 8pt, stroke: 0.7pt)) #h(6pt)"
+    line = (
+        f"{target} #box(width: 70%, line(length: 100%, stroke: 0.5pt)) \\ #h(26pt) #text(size: 6pt)[Write-in]"
+    )
+    between = "#line(length: 100%, stroke: 0.3pt)\n" if boxed else "#v(3pt)\n"
+    contests: list[str] = []
+    for office, names in (
+        ("Mayor", ("Ada Poe", "Otto Bloom")),
+        ("Sheriff", ("Ola Oot", "Uwe Low")),
+        ("Clerk", ("Pia Ro",)),
+    ):
+        rows = [f"{target} *{name}* \\ #h(26pt) #text(size: 8pt)[Independent Party]\n" for name in names]
+        contests.append(
+            f"#block(width: 100%, inset: 6pt, stroke: {'0.8pt' if boxed else 'none'}, below: 14pt)["
+            f"*{office} of the County of Fairview* \\ Vote for one\n{between}{between.join([*rows, line])}]"
+        )
+    return _typeset(
+        "#set page(width: 8.5in, height: 11in, margin: 0.6in)\n#set text(size: 11pt)\n"
+        f"#text(size: 20pt)[Official Ballot]\n#columns(2)[{''.join(contests)}]",
+        dpi,
+    )
+
+
 def _typeset(source: str, dpi: float) -> Grey:
     png = typst.compile(source.encode(), format="png", ppi=dpi, ignore_system_fonts=True)
     grey = cv2.imdecode(np.frombuffer(png, np.uint8), cv2.IMREAD_GRAYSCALE)

@@ -14,7 +14,7 @@ from recount_host.programs.contests import FoundContest, FoundPage, look_at
 from recount_host.programs.drafting import writing_area
 from recount_host.programs.finding import find_targets
 
-from .drawn_blanks import COUNTS, TARGETS, drawn_blank, one_bit, scanned
+from .drawn_blanks import COUNTS, TARGETS, blank_with_lines_to_write_on, drawn_blank, one_bit, scanned
 from .shared_blanks import VENDORS, blanks_of, targets_of
 
 FAIRVIEW = Path(__file__).resolve().parents[3] / "images" / "ballots" / "fairview"
@@ -132,6 +132,12 @@ def test_targets_of_invented_vendors_are_found_among_letters_like_them(
     used = matched(found.targets, middles, PLACE_PX)
     assert len(found.targets) - len(used) <= FALSE_ONES
     assert sorted(len(contest.targets) for contest in found.contests) == sorted(COUNTS)
+
+
+@pytest.mark.parametrize("boxed", [True, False])
+def test_rules_between_the_lines_of_a_contest_and_lines_to_write_on_cut_no_contest(*, boxed: bool) -> None:
+    page = blank_with_lines_to_write_on(boxed=boxed, dpi=200)
+    assert [len(contest.targets) for contest in look_at(page, 200).contests] == [3, 3, 2]
 
 
 def test_an_outline_that_is_worn_through_is_found_by_its_likeness_to_the_others() -> None:
