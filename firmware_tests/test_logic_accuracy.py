@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import cv2
 import msgspec
@@ -54,7 +55,9 @@ def live(device: str, program: Path) -> tuple[str, ...]:
     return ("run", "assign", "101", *given)
 
 
-def test_a_deck_passes_and_arms_the_device_for_a_live_run(deck: Path, day: Day, tmp_path: Path) -> None:
+def test_a_deck_passes_and_arms_the_device_for_a_live_run_in_which_no_test_ballot_is_accepted(
+    deck: Path, day: Day, tmp_path: Path
+) -> None:
     day.add_table("alpha", [], duplex=False)
     day.begin_test("alpha", deck / "deck")
     told = day.compared("alpha")
@@ -65,6 +68,10 @@ def test_a_deck_passes_and_arms_the_device_for_a_live_run(deck: Path, day: Day, 
     day.arm("alpha", tmp_path)
     assert day.does(*live("alpha", day.program))["mode"] == "live"
     wait_until("the device opens the live run", lambda: day.tables["alpha"].asks("press_start"))
+    left_behind = {"id": "left behind", "front": str(deck / "deck" / "pictures" / "101-001.png")}
+    day.tables["alpha"].control.load([left_behind])
+    (judged,) = wait_until("the test ballot is judged", lambda: judged_in_last_run(day), look_s=FOLD_S)
+    assert (judged["fate"], judged["reasons"]) == ("not_accepted", ["test_ballot"])
 
 
 def acts_of(day: Day, kind: str) -> list[Act]:
@@ -160,8 +167,8 @@ def test_each_planted_fault_of_a_machine_fails_the_deck_by_name_and_arms_nothing
     table.control.fault(kind="diverter_stuck")
     fails(day, "beta", few_sheets(deck / "deck", tmp_path / "last"), "nobody saw where it went")
     # The flap stands where the last deck left it, at the tray NOT ACCEPTED: the first vote shows it.
-    (judged,) = judged_in_last_test(day)
-    assert f"Sheet {judged}:" in told(day, "beta")
+    (judged,) = judged_in_last_run(day)
+    assert f"Sheet {judged['sheet']}:" in told(day, "beta")
 
 
 def confirmed_as_mended(table: Table) -> bool:
@@ -171,12 +178,12 @@ def confirmed_as_mended(table: Table) -> bool:
     return is_mended
 
 
-def judged_in_last_test(day: Day) -> list[int]:
-    """Return the numbers of the sheets that were read in the test given last."""
+def judged_in_last_run(day: Day) -> list[Mapping[str, Any]]:
+    """Return what was recorded of the sheets that were read in the run opened last."""
     with open_ledger(day.folder / "host") as ledger:
         records = ledger.records()
     last = [record.run for record in records if record.kind == "run_opened"][-1]
-    return [r.body["sheet"] for r in records if r.kind == "sheet_judged" and r.run == last]
+    return [record.body for record in records if record.kind == "sheet_judged" and record.run == last]
 
 
 def test_a_board_with_an_old_firmware_is_fed_nothing_and_the_device_is_not_armed(
