@@ -102,7 +102,7 @@ def compare(facts: Facts, assigned: Act) -> Comparison:
         deck,
         run,
         tuple(_differences(deck, fed)),
-        tuple(_hindrances(told, run, batches, asked)),
+        tuple(_hindrances(told, run, batches, asked, _answered(facts, assigned))),
         asked,
         expected_totals(deck),
         totals,
@@ -110,7 +110,11 @@ def compare(facts: Facts, assigned: Act) -> Comparison:
 
 
 def _hindrances(
-    told: DeviceFacts | None, run: Run | None, batches: Sequence[Batch], asked: Question | None
+    told: DeviceFacts | None,
+    run: Run | None,
+    batches: Sequence[Batch],
+    asked: Question | None,
+    answered: frozenset[tuple[int, int]],
 ) -> list[str]:
     if told is None or run is None:
         return ["the device has not begun the test"]
@@ -125,6 +129,14 @@ def _hindrances(
         elif not batch.i9.holds:
             found.append(f"batch {batch.batch}: the feeder's own counts and the records differ (I9)")
         found += [f"batch {batch.batch}: {sentence}" for sentence in batch.contradictions]
+        # Both sides answer, or nobody does: what a device settles by itself proves nothing of it.
+        found += [
+            f"batch {batch.batch}: sheet {sheet.sheet} was in doubt, and the device went on otherwise than "
+            "both sides said: such a device does not pass, end the test"
+            for sheet in batch.sheets
+            if sheet.in_doubt and sheet.fate
+            if sheet.fate != RETURNED or (batch.batch, sheet.sheet) not in answered
+        ]
     return found
 
 
@@ -146,8 +158,7 @@ def _why_open(batch: Batch, asked: Question | None) -> str:
 def question_of(facts: Facts, test: Act) -> Question | None:
     """Return what the device asks in this test and was not told yet; None where it asks nothing."""
     told, run = facts.devices.get(test.body["device"]), test.body["run"]
-    answers = [act.body for act in facts.acts if act.kind == SETTLED and act.body["run"] == run]
-    answered = {(body["batch"], body["sheet"]) for body in answers}
+    answered = _answered(facts, test)
     asked = (
         Question(batch.batch, sheet.sheet, sheet.like)
         for batch in (told.batches if told is not None else ())
@@ -158,21 +169,33 @@ def question_of(facts: Facts, test: Act) -> Question | None:
     return next(asked, None)
 
 
+def _answered(facts: Facts, test: Act) -> frozenset[tuple[int, int]]:
+    """Return batch and sheet of what both sides answered in this test."""
+    answers = (act.body for act in facts.acts if act.kind == SETTLED and act.body["run"] == test.body["run"])
+    return frozenset((body["batch"], body["sheet"]) for body in answers)
+
+
 def _fed(batches: Sequence[Batch]) -> list[Fed]:
     """Return the sheets that landed, and those told as read before, in the order in which they were fed."""
     fed: list[Fed] = []
     back: list[str] = []
     for batch in sorted(batches, key=lambda batch: batch.batch):
         for sheet in sorted(batch.sheets, key=lambda sheet: sheet.sheet):
-            if sheet.fate == RETURNED and sheet.like:
-                fed.append(Fed(sheet, (RETURNED, (), (READ_BEFORE,)), ()))
+            outcome = _seen(sheet)
+            if outcome is not None:
+                fed.append(Fed(sheet, outcome, tuple(back)))
+                back = []
             elif sheet.fate == RETURNED:
                 back += sheet.reasons
-            elif sheet.fate in BINS:
-                choices = sheet.choices if sheet.fate == COUNTED else ()
-                fed.append(Fed(sheet, (sheet.fate, choices, classes_of(sheet.reasons)), tuple(back)))
-                back = []
     return fed
+
+
+def _seen(sheet: Sheet) -> Outcome | None:
+    """Return what the device made of a sheet; None of one that comes again, or has not ended."""
+    if sheet.fate == RETURNED and sheet.like:
+        return RETURNED, (), (READ_BEFORE,)
+    choices = sheet.choices if sheet.fate == COUNTED else ()
+    return (sheet.fate, choices, classes_of(sheet.reasons)) if sheet.fate in BINS else None
 
 
 def _outcome(sheet: DeckSheet) -> Outcome:
@@ -220,14 +243,15 @@ def _too_many(one: Fed) -> Difference:
 def _difference(sheet: DeckSheet, one: Fed, codes: Mapping[int, str]) -> list[Difference]:
     expected, actual = _outcome(sheet), one.outcome
     right, seen = outcome_in_words(expected), outcome_in_words(actual)
+    taken_for = codes.get(one.sheet.like) if one.sheet.like else ""
     if sheet.comes_back and sheet.comes_back not in one.came_back:
         right = f"comes back first ({sheet.comes_back.replace('_', ' ')}); then {right}"
         seen = f"did not come back for it; {seen}"
-    elif expected == actual and codes.get(one.sheet.like, "") == sheet.again:
+    elif expected == actual and taken_for == sheet.again:
         return []
     elif expected == actual:
-        right = f"{right}: it is sheet {sheet.again}"
-        seen = f"{seen}: taken for sheet {codes.get(one.sheet.like, one.sheet.like)}"
+        right = f"{right}: it is sheet {sheet.again}" if sheet.again else right
+        seen = f"{seen}: taken for sheet {taken_for or one.sheet.like}"
     return [Difference(sheet.code, sheet.what, right, seen, one.sheet.judged_n)]
 
 

@@ -17,8 +17,8 @@ from recount_host.law.acts import KINDS
 from recount_host.law.deck import DeckError, DeckSheet, deck_text, expected_totals, parse_deck, totals_of
 from recount_host.law.duties import Duty, duties
 from recount_host.law.errors import BadEntry, NotAllowed
-from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED
-from recount_host.law.logic_accuracy import Question, admit_logic_accuracy
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED, assigned_tests
+from recount_host.law.logic_accuracy import Question, admit_logic_accuracy, compare
 from recount_protocol.fates import BINS, COUNTED, RETURNED, SET_ASIDE
 
 SHEETS = (
@@ -31,9 +31,9 @@ TWICE = msgspec.structs.replace(DECK, sheets=SHEETS)
 FOR_D, FOR_R, BLANK = Sheet(COUNTED, ("D",)), Sheet(COUNTED, ("R",)), Sheet(SET_ASIDE, (), ("undervote",))
 
 
-def begun(day: Day) -> Device:
+def begun(day: Day, sheets: tuple[DeckSheet, ...] = SHEETS) -> Device:
     """Return a device that has read the first two sheets of the deck, as its sheets 1 and 2."""
-    device = given(day, TWICE)
+    device = given(day, msgspec.structs.replace(TWICE, sheets=sheets))
     device.open_run("test-1", "logic-accuracy", mode="test")
     device.open_batch()
     for sheet in (FOR_D, FOR_R):
@@ -144,6 +144,35 @@ def test_a_sheet_that_was_called_another_one_after_all_was_not_known_again() -> 
     assert differing(day, device) == [("t-2-again", "returned (read before)", "counted for R")]
 
 
+def test_reasons_for_which_the_sheet_came_back_before_it_was_known_again_are_not_those_of_the_next() -> None:
+    stuck = msgspec.structs.replace(SHEETS[3], comes_back="double_feed")
+    day = Day()
+    device = begun(day, (*SHEETS[:3], stuck))
+    device.give_back(reasons=("double_feed",))
+    number = asks(device)
+    do(day, SETTLED, BOTH, **answer(device, number))
+    device.settle(number, RETURNED)
+    device.scan(BLANK)
+    device.close_batch()
+    ((code, _, actual),) = differing(day, device)
+    assert (code, actual) == ("t-3", "did not come back for it; set aside (undervote)")
+
+
+def test_a_device_that_takes_a_sheet_of_its_own_for_another_does_not_pass_wherever_that_other_lies() -> None:
+    for like in (2, 77):
+        day = Day()
+        device = through(day)
+        told = day.facts().devices[device.id]
+        (batch,) = told.batches
+        sheets = tuple(replace(sheet, like=like) if sheet.sheet == 1 else sheet for sheet in batch.sheets)
+        heard = replace(told, batches=(replace(batch, sheets=sheets),))
+        facts = replace(day.facts(), devices={device.id: heard})
+        (found,) = compare(facts, assigned_tests(day.acts, device.id)[-1]).differences
+        assert found.code == "t-1"
+        assert found.actual == f"counted for D: taken for sheet {'t-2' if like == 2 else 77}"
+        assert found.expected == "counted for D"
+
+
 # The question, and its answer
 
 
@@ -221,6 +250,42 @@ def test_a_sheet_that_nobody_saw_land_is_not_explained_away() -> None:
         "the test"
     )
     refused(day, answer(device, number), ASKS_NOT)
+
+
+@pytest.mark.parametrize(
+    ("like", "settled_as"), [(2, RETURNED), (2, COUNTED), (77, COUNTED), (0, COUNTED), (0, RETURNED)]
+)
+def test_a_device_that_does_not_wait_for_what_both_sides_say_of_a_sheet_does_not_pass(
+    like: int, settled_as: str
+) -> None:
+    day = Day()
+    device = through(day)
+    device.open_batch()
+    number = device.judge(FOR_D)
+    device.doubt(number, like)
+    device.settle(number, settled_as)
+    if settled_as == COUNTED:
+        device.tell(FOR_D)
+    device.close_batch()
+    (hindrance,) = compared(day, device).hindrances
+    assert hindrance == (
+        f"batch 2: sheet {number} was in doubt, and the device went on otherwise than both sides said: such "
+        "a device does not pass, end the test"
+    )
+
+
+def test_a_device_that_counts_the_sheet_of_which_both_sides_said_that_it_was_read_before_does_not_pass() -> (
+    None
+):
+    day = Day()
+    device = begun(day)
+    number = asks(device)
+    do(day, SETTLED, BOTH, **answer(device, number))
+    device.settle(number, COUNTED)
+    device.tell(FOR_R)
+    device.close_batch()
+    (hindrance,) = compared(day, device).hindrances
+    assert f"sheet {number} was in doubt, and the device went on otherwise" in hindrance
 
 
 def test_a_question_is_answered_once() -> None:
