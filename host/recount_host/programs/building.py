@@ -11,7 +11,11 @@ from recount_classifier.thresholds import Thresholds
 from recount_host.errors import OperatorError
 from recount_host.law import DEFAULT_SECTION
 from recount_host.programs.blanks import read_blank
+from recount_host.programs.finding import ink_share
 from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
+
+_FILLED = 0.35
+"""Share of the printer's black in the middle of a target; a number or letter printed there takes a fifth."""
 
 
 def build_program(path: Path) -> Program:
@@ -47,10 +51,26 @@ def program_of(spec: ProgramSpec, folder: Path) -> Program:
     styles: list[Style] = []
     for style in spec.styles:
         other = None if style.other_side is None else blank(style.other_side)
-        styles.append(compile_style(_for_compiler(spec, style), blank(style.blank), other))
+        told = _for_compiler(spec, style)
+        _refuse_filled(told, blank(style.blank))
+        styles.append(compile_style(told, blank(style.blank), other))
     options = [Option(option.key, option.name or "write-in", option.write_in) for option in spec.options]
     thresholds = Thresholds(**spec.thresholds)
     return make_program(spec.key, spec.title, spec.vote_for, options, styles, thresholds)
+
+
+def _refuse_filled(style: CompilerStyle, page: Grey) -> None:
+    """Refuse a target that the blank itself fills: a mark in it would be taken for the print."""
+    ink = ink_share(page, style.dpi)
+    for target in style.targets:
+        left, top, width, height = target.box
+        x, y = max(0, round(left + width / 4)), max(0, round(top + height / 4))
+        inside = ink[y : y + round(height / 2), x : x + round(width / 2)]
+        if inside.size and float(inside.mean()) > _FILLED * 255:
+            raise BlankError(
+                f"style {style.id}: the target at {left:g}, {top:g} of {target.option} is filled or marked "
+                "on the blank, so that a voter's mark in it could not be told: take a ballot that nobody marked"
+            )
 
 
 def _for_compiler(spec: ProgramSpec, style: StyleSpec) -> CompilerStyle:

@@ -199,3 +199,21 @@ def test_an_output_without_a_name_is_one_line(
     assert capsys.readouterr().err == (
         f'recount-host: "{name}" is no name for a file: write -o NAME.program\n'
     )
+
+
+@pytest.mark.parametrize("mark", ["filled black", "filled grey", "crossed"])
+def test_a_blank_whose_target_is_filled_or_marked_is_no_blank(bench: Bench, mark: str) -> None:
+    path = bench.folder / "blank-101-front.png"
+    page = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
+    assert page is not None
+    left, top, width, height = 638, 526, 26, 18
+    if mark == "crossed":
+        for y0, y1 in ((top, top + height), (top + height, top)):
+            cv2.line(page, (left, y0), (left + width, y1), 20, 3)
+    else:
+        middle, half = (left + width // 2, top + height // 2), (width // 2 - 1, height // 2 - 1)
+        cv2.ellipse(page, middle, half, 0, 0, 360, 20 if mark == "filled black" else 120, -1)
+    cv2.imwrite(str(path), page)
+    told = bench.refusal()
+    assert "the target at 638, 526 of R is filled or marked on the blank" in told
+    assert "take a ballot that nobody marked" in told
