@@ -69,7 +69,7 @@ def _refuse_filled(style: CompilerStyle, page: Grey) -> None:
         if inside.size and float(inside.mean()) > _FILLED * 255:
             raise BlankError(
                 f"style {style.id}: the target at {left:g}, {top:g} of {target.option} is filled or marked "
-                "on the blank, so that a voter's mark in it could not be told: take a ballot that nobody marked"
+                "on the blank, so that a mark in it could not be told: take a ballot that nobody marked"
             )
 
 
