@@ -162,6 +162,11 @@ def open_picamera(optics: OpticsSettings) -> PiCamera:
         import picamera2  # noqa: PLC0415  only a Raspberry Pi has it
     except ImportError as error:
         raise OperatorError(f"the camera needs picamera2 ({error}): apt install python3-picamera2") from None
+    except ValueError as error:
+        # Bookworm's was compiled against NumPy 1, and fails so over newer ones (picamera2, issue 1211)
+        raise OperatorError(
+            f"this system's picamera2 is too old ({error}): use Raspberry Pi OS trixie or newer"
+        ) from None
 
     def open_camera() -> Any:
         try:

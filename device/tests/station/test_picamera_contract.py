@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock, create_autospec
 
@@ -159,6 +160,17 @@ def test_a_camera_that_hangs_is_opened_anew_for_the_next_sheet(pi: Pi) -> None:
 def test_without_picamera2_the_device_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "picamera2", None)
     with pytest.raises(OperatorError, match="apt install python3-picamera2"):
+        open_picamera(OPTICS)
+
+
+def test_a_picamera2_that_was_compiled_against_an_older_numpy_is_told_as_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "numpy.dtype size changed, may indicate binary incompatibility"
+    (tmp_path / "picamera2.py").write_text(f'raise ValueError("{said}")')
+    monkeypatch.delitem(sys.modules, "picamera2", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(OperatorError, match=r"picamera2 is too old .* use Raspberry Pi OS trixie or newer"):
         open_picamera(OPTICS)
 
 
