@@ -1,9 +1,12 @@
 """Blanks of invented vendors, typeset for a test: other targets, and letters like targets."""
 
+from collections.abc import Sequence
+
 import cv2
 import numpy as np
 import typst
 
+from recount_ballots.layout import Rect
 from recount_classifier.raster import Grey
 
 TARGETS = {
@@ -79,6 +82,42 @@ def blank_with_lines_to_write_on(*, boxed: bool, dpi: float) -> Grey:
         f"#text(size: 20pt)[Official Ballot]\n#columns(2)[{''.join(contests)}]",
         dpi,
     )
+
+
+_HOW_TO_JOIN = (
+    "To vote, join the two ends of the arrow that points at the name of your choice with one straight line. "
+    "Use the pencil in the booth and no other. Whoever spoils a ballot is given another one by the judges."
+)
+
+
+def arrows_to_join(names: Sequence[str], dpi: float) -> tuple[Grey, list[Rect]]:
+    """Return a page with a contest where voters join an arrow, and the gap of each arrow."""
+    left, top, step, gap = 300.0, 200.0, 40.0, 24.0  # points
+    rows: list[str] = []
+    for n, name in enumerate(names):
+        y = top + n * step
+        rows.append(
+            f"#place(top + left, dx: {left - 180}pt, dy: {y - 3}pt, [*{name}* Independent])"
+            f"#place(top + left, dx: {left - 10}pt, dy: {y}pt, rect(width: 10pt, height: 5pt, fill: black))"
+            f"#place(top + left, dx: {left + gap}pt, dy: {y - 2}pt, "
+            "polygon(fill: black, (0pt, 0pt), (10pt, 4.5pt), (0pt, 9pt)))"
+        )
+    page = _typeset(
+        "#set page(width: 8.5in, height: 11in, margin: 0pt)\n#set text(size: 11pt)\n"
+        f"#place(top + left, dx: 100pt, dy: 60pt, text(size: 24pt)[Official Ballot])\n"
+        f"#place(top + left, dx: 100pt, dy: 160pt, [*County Clerk*, vote for one])\n{''.join(rows)}"
+        + "".join(
+            f"#place({corner}, dx: {dx}pt, dy: {dy}pt, block(width: 200pt)[{_HOW_TO_JOIN}])"
+            for corner, dx, dy in (
+                ("top + right", -40, 50),
+                ("bottom + left", 60, -60),
+                ("bottom + right", -40, -200),
+            )
+        ),
+        dpi,
+    )
+    gaps = [Rect(left, top + n * step, gap, 5).scaled(dpi / 72) for n in range(len(names))]
+    return page, gaps
 
 
 def _typeset(source: str, dpi: float) -> Grey:
