@@ -21,7 +21,8 @@ def periods(kept: Retention) -> str:
 def dates(kept: Retention, certified_utc: str) -> tuple[str, ...]:
     """Return until when what is kept, in sentences, counted from the certification that stands.
 
-    The date at Greenwich is that of Virginia or the day after, never the day before.
+    The date at Greenwich is that of Virginia or the day after, never the day before: nothing is kept too
+    short. It may be a day late for whoever would contest, so no last day of that is named.
     """
     certified = date.fromisoformat(certified_utc[:10])
     days = kept.contest_days
@@ -29,8 +30,8 @@ def dates(kept: Retention, certified_utc: str) -> tuple[str, ...]:
     ballots = _months_after(certified, kept.ballots_months)
     statements = _months_after(certified, kept.statements_months)
     return (
-        f"the court certified on {certified}",
-        f"until {contest} the election can be contested and all is kept ({days} days, § 24.2-814)",
+        f"the court certified on {certified} (the date at Greenwich)",
+        f"within {days} days of that the election can be contested: all is kept until {contest} (§ 24.2-814)",
         f"ballots are kept until {ballots} ({kept.ballots_months} months, § 24.2-669)",
         f"statements are kept until {statements} ({kept.statements_months} months, § 24.2-669)",
         "all is counted from the certification, which was after the election",

@@ -66,7 +66,8 @@ def test_how_long_all_is_kept_is_counted_from_the_version_that_was_certified_las
     last = max(act.n for act in day.acts if act.kind == "certified")
     later = [replace(act, utc="2027-01-05T15:00:00Z") if act.n == last else act for act in day.acts]
     report = changes(replace(day.facts(), acts=tuple(later)))
-    assert (report.version, report.kept[0]) == (2, "the court certified on 2027-01-05")
+    said = "the court certified on 2027-01-05 (the date at Greenwich)"
+    assert (report.version, report.kept[0]) == (2, said)
 
 
 def test_the_totals_are_those_of_all_precincts_in_the_same_order() -> None:

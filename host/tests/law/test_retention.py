@@ -17,12 +17,19 @@ def test_before_the_court_has_certified_it_is_told_how_long_and_not_until_when()
 
 def test_once_the_court_has_certified_it_is_told_until_when_and_by_which_clause() -> None:
     assert dates(USUAL, "2026-12-23T21:04:05Z") == (
-        "the court certified on 2026-12-23",
-        "until 2027-01-02 the election can be contested and all is kept (10 days, § 24.2-814)",
+        "the court certified on 2026-12-23 (the date at Greenwich)",
+        "within 10 days of that the election can be contested: all is kept until 2027-01-02 (§ 24.2-814)",
         "ballots are kept until 2027-12-23 (12 months, § 24.2-669)",
         "statements are kept until 2028-12-23 (24 months, § 24.2-669)",
         "all is counted from the certification, which was after the election",
     )
+
+
+def test_where_it_is_the_next_day_at_greenwich_no_last_day_to_contest_is_told_that_is_a_day_late() -> None:
+    said = dates(USUAL, "2026-12-24T02:30:00Z")  # in Virginia the 23rd, half past nine in the evening
+    assert "until 2027-01-03 the election can be contested" not in said[1]
+    assert "all is kept until 2027-01-03" in said[1]
+    assert said[0].endswith("(the date at Greenwich)")
 
 
 @pytest.mark.parametrize(
