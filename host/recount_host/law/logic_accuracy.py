@@ -185,7 +185,7 @@ def _fed(batches: Sequence[Batch]) -> list[Fed]:
             if outcome is not None:
                 fed.append(Fed(sheet, outcome, tuple(back)))
                 back = []
-            elif sheet.fate == RETURNED:
+            else:
                 back += sheet.reasons
     return fed
 
