@@ -11,9 +11,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from host.tests.programs.drawn_blanks import arrows_to_join
 from host.tests.rehearsal import ANN, BOB, Day
 from recount_ballots.layout import Rect
 from recount_host.programs.drafting import reading_order
+from recount_host.programs.drawing import encode_png
 from recount_host.programs.upload import UploadError, kind_of
 
 from .site import Answer, Site
@@ -182,6 +184,14 @@ def test_a_file_that_is_no_blank_is_refused_in_words_and_not_kept(site: Site, da
     assert why.lower() in plain(told.text).lower()
     assert peak < 50_000_000
     assert list(site.bench.folder.iterdir()) == []
+
+
+def test_a_blank_without_a_contest_is_told_what_it_takes(site: Site) -> None:
+    page, _ = arrows_to_join(("Ada Poe", "Otto Bloom"), 150)
+    begun = upload(site, "/programs", {"front": ("arrows.png", encode_png(page)), "back": ("", b"")})
+    told = plain(site.text(begun.headers["location"]))
+    assert "No contest was found. It takes a whole blank ballot" in told
+    assert "These contests were found" not in told
 
 
 def test_the_kinds_of_files_are_told_by_their_bytes() -> None:
