@@ -43,10 +43,11 @@ def begin_test(
     return given
 
 
-def settle(desk: Desk, device: str, by: tuple[Person, ...]) -> Question:
+def settle(desk: Desk, device: str, by: tuple[Person, ...], seen: int = 0) -> Question:
     """Let both sides say that the sheet which a device asks about was read before; return what it asked.
 
-    Raises NotAllowed, also where it asks nothing.
+    `seen`: the sheet that a page showed them, which may be an old one; 0 where they name none. Raises
+    NotAllowed, also where it asks nothing.
     """
     asked: list[Question] = []
 
@@ -55,6 +56,11 @@ def settle(desk: Desk, device: str, by: tuple[Person, ...]) -> Question:
         question = compare(facts, test).question
         if question is None:
             raise NotAllowed(f"{facts.names[device]} asks nothing in its test: see logic-accuracy compare")
+        if seen not in (0, question.sheet):
+            raise NotAllowed(
+                f"{facts.names[device]} asks about sheet {question.sheet} now, not about sheet {seen}: look "
+                "at it first"
+            )
         asked.append(question)
         where = {"batch": question.batch, "sheet": question.sheet}
         return {"run": test.body["run"], "device": device, **where, "fate": RETURNED}

@@ -99,7 +99,7 @@ class Proving:
         sent: dict[str, Any] = {
             "/{piece}/deck": self.make_deck,
             "/{piece}/test": self.test,
-            "/{piece}/settle": self.settle,
+            "/{piece}/settle/{sheet:int}": self.settle,
             "/{piece}/end": self.end,
             "/{piece}/certify": self.certify,
             "/{piece}/zero": self.zero,
@@ -197,7 +197,8 @@ class Proving:
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     async def settle(self, request: Request) -> Response:
         """Answer that the sheet about which a device asks is the one that it read before."""
-        return await self._on_device(request, lambda _, device, by: settle(self._shop.desk, device, by))
+        seen = request.path_params["sheet"]
+        return await self._on_device(request, lambda _, device, by: settle(self._shop.desk, device, by, seen))
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     async def end(self, request: Request) -> Response:
