@@ -100,7 +100,7 @@ coverage: $(ENVIRONMENT)  ## every branch of the protocol and of the law must be
 	done
 
 .PHONY: mutants
-mutants: $(ENVIRONMENT)  ## change the law wrongly in 4700 small ways: a test must notice each (an hour; goes on where stopped)
+mutants: $(ENVIRONMENT)  ## change the law wrongly in 4800 small ways: a test must notice each (an hour; goes on where stopped)
 	@$(BIN)/python -m host.tests.mutants $(if $(SECONDS_AT_MOST),--seconds $(SECONDS_AT_MOST)) $(MODULES)
 
 .PHONY: browser
