@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from recount_host.act import Person
+from recount_host.act import Act, Person
 from recount_host.forms.pages import print_form
 from recount_host.law.contest import Contest, contests_of
 from recount_host.law.deck import DeckSheet, Totals, classes_of
-from recount_host.law.live import assigned_tests
+from recount_host.law.live import ARMED, assigned_tests
 from recount_host.law.logic_accuracy import check_passed, compare, outcome_in_words
 from recount_host.law.persons import in_words
 from recount_host.law.precinct import Facts
@@ -28,6 +28,7 @@ def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
     written = {
         **_head(facts, body, by, contest),
         "run": body["run"],
+        "earlier": _earlier(facts, test),
         "deck": body["deck_sha256"].hex(),
         "totals": totals_rows(comparison.expected, comparison.actual, contest),
         "names": [*option_names(contest.options).items()],
@@ -39,6 +40,18 @@ def print_certificate(facts: Facts, body: Mapping[str, Any], by: Sequence[Person
         "firmware": body["firmware"],
     }
     return print_form("logic_accuracy_certificate.typ", written, facts.acts[-1].utc)
+
+
+def _earlier(facts: Facts, test: Act) -> str:
+    """Return which tests with this program the device was given before; whoever signs may ask why."""
+    certified = {act.body["run"] for act in facts.acts if act.kind == ARMED}
+    tests = assigned_tests(facts.acts, test.body["device"])
+    told = [
+        f"{run} ({'certified' if run in certified else 'not certified'})"
+        for run in (one.body["run"] for one in tests if one.body["program"] == test.body["program"])
+        if run != test.body["run"]
+    ]
+    return ", ".join(told) or "none"
 
 
 class _Option(Protocol):
