@@ -23,6 +23,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.private_files import read_private
 
 MAX_SIGNATURES_BYTES = 50_000
@@ -120,14 +121,9 @@ def read_signatures(path: Path, signed: Signed) -> tuple[Signature, ...]:
     these bytes.
     """
     beside = signatures_path(path)
-    try:
-        data = beside.read_bytes()
-    except FileNotFoundError:
+    if not beside.exists():
         return ()
-    except OSError as error:
-        raise SignatureError(f"{beside} cannot be read: {error.strerror}") from error
-    if len(data) > MAX_SIGNATURES_BYTES:
-        raise SignatureError(f"{beside} is longer than {MAX_SIGNATURES_BYTES} bytes: it is no such file")
+    data = read_given(beside, "the file of signatures", MAX_SIGNATURES_BYTES, SignatureError)
     try:
         found = msgspec.toml.decode(data, type=_File).signatures
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeError, RecursionError) as error:

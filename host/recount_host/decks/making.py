@@ -16,10 +16,11 @@ from recount_classifier.reading import read_sheet
 from recount_host.decks.composition import Plan, compose
 from recount_host.decks.drawing import MM_PER_INCH, StyleBlank, draw_back, draw_sheet, is_printed
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.law.deck import OTHER_BALLOT, Deck, DeckSheet
 from recount_host.programs.blanks import read_blank
 from recount_host.programs.building import program_of
-from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
+from recount_host.programs.spec import MAX_SPEC_BYTES, ProgramSpec, SpecError, StyleSpec, parse_spec
 from recount_protocol.fates import NOT_ACCEPTED
 
 _INVENTED = range(802_2, 802_2 + 40)
@@ -64,10 +65,8 @@ def read_source(program: Program, spec_path: Path, foreign: Path | None) -> Sour
     the TEST mark.
     """
     try:
-        spec = parse_spec(spec_path.read_bytes())
+        spec = parse_spec(read_given(spec_path, "the spec", MAX_SPEC_BYTES))
         rebuilt = program_of(spec, spec_path.parent)
-    except OSError as error:
-        raise OperatorError(f"the spec {spec_path} cannot be read: {error.strerror}") from error
     except (SpecError, BlankError) as error:
         raise OperatorError(f"{spec_path}: {error}") from error
     if rebuilt.program_hash != program.program_hash:

@@ -8,7 +8,11 @@ import pypdfium2
 from recount_classifier.decoding import ImageError, decode_image
 from recount_classifier.raster import Grey
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.programs.pdf_page import PdfError, page_of_pdf
+
+MAX_BLANK_BYTES = 400_000_000
+"""All ballots of a large county in one PDF have a tenth of it."""
 
 
 class BlankFileError(OperatorError):
@@ -22,10 +26,7 @@ def read_blank(name: str, folder: Path, dpi: float) -> Grey:
     """
     file_name, page = _split(name)
     path = folder / file_name
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise BlankFileError(f"the blank {path} cannot be read: {error.strerror}") from error
+    data = read_given(path, "the blank", MAX_BLANK_BYTES, BlankFileError)
     if data.startswith(b"%PDF"):
         try:
             return page_of_pdf(path, page, dpi)

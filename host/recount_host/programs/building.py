@@ -9,10 +9,11 @@ from recount_classifier.program import Option, Program, Style, make_program
 from recount_classifier.raster import Grey
 from recount_classifier.thresholds import Thresholds
 from recount_host.errors import OperatorError
+from recount_host.given_files import read_given
 from recount_host.law import DEFAULT_SECTION
 from recount_host.programs.blanks import read_blank
 from recount_host.programs.finding import ink_share
-from recount_host.programs.spec import ProgramSpec, SpecError, StyleSpec, parse_spec
+from recount_host.programs.spec import MAX_SPEC_BYTES, ProgramSpec, SpecError, StyleSpec, parse_spec
 
 _FILLED = 0.35
 """Share of the printer's black in the middle of a target; a number or letter printed there takes a fifth."""
@@ -23,10 +24,7 @@ def build_program(path: Path) -> Program:
 
     Raises OperatorError in one sentence for a spec, a blank or a layout that no safe program can be made of.
     """
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise OperatorError(f"the spec {path} cannot be read: {error.strerror}") from error
+    text = read_given(path, "the spec", MAX_SPEC_BYTES)
     try:
         spec = parse_spec(text)
         return program_of(spec, path.parent)

@@ -77,7 +77,7 @@ def test_an_order_changed_after_it_was_signed_is_refused(
     [
         ("[[signature]]\nname = 1\n", "does not fit"),
         ('[[signature]]\nname = "x"\npublic_key = "zz"\nsignature = ""\n', "does not fit"),
-        ("x" * 50_001, "longer than"),
+        ("x" * 50_001, "larger than 50000 bytes"),
         (
             f'[[signature]]\nname = "x"\npublic_key = "{"0" * 64}"\nsignature = "{"0" * 128}"\n',
             "such a key signs anything",
