@@ -174,6 +174,18 @@ def totals_of(sheets: Sequence[tuple[str, Sequence[str], Sequence[str]]]) -> Tot
     )
 
 
+def lacking(deck: Deck, printed: Iterable[str]) -> tuple[str, ...]:
+    """Return what a deck proves nothing of although it must, in words; nothing of a whole one.
+
+    `printed`: the keys of the program's printed options.
+    """
+    totals = expected_totals(deck)
+    found = {f"no sheet that counts for {key}": totals.votes.get(key, 0) for key in printed}
+    found["no sheet that is set aside"] = totals.set_aside
+    found["no sheet that is not accepted"] = totals.not_accepted
+    return tuple(words for words, number in found.items() if not number)
+
+
 def expected_totals(deck: Deck) -> Totals:
     """Return what a right scanner makes of the deck."""
     return totals_of([(sheet.fate, sheet.choices, sheet.reasons) for sheet in deck.sheets])

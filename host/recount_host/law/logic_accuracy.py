@@ -21,6 +21,7 @@ from recount_host.law.deck import (
     Totals,
     classes_of,
     expected_totals,
+    lacking,
     parse_deck,
     totals_of,
 )
@@ -98,11 +99,15 @@ def compare(facts: Facts, assigned: Act) -> Comparison:
     fed = _fed([batch for batch in batches if batch.closed_n and not batch.voided_n])
     totals = totals_of([one.outcome for one in fed])
     asked = question_of(facts, assigned)
+    differences = _differences(deck, fed)
+    hindrances = _hindrances(told, run, batches, asked, _answered(facts, assigned))
+    if not differences:
+        hindrances += _lacking(facts, assigned, deck)
     return Comparison(
         deck,
         run,
-        tuple(_differences(deck, fed)),
-        tuple(_hindrances(told, run, batches, asked, _answered(facts, assigned))),
+        tuple(differences),
+        tuple(hindrances),
         asked,
         expected_totals(deck),
         totals,
@@ -138,6 +143,14 @@ def _hindrances(
             if sheet.fate != RETURNED or (batch.batch, sheet.sheet) not in answered
         ]
     return found
+
+
+def _lacking(facts: Facts, assigned: Act, deck: Deck) -> list[str]:
+    """Return why no device passes with a deck of which somebody took sheets away."""
+    contest = contests_of(facts.acts).get(assigned.body["program"])
+    lacks = lacking(deck, [option.key for option in contest.printed] if contest is not None else ())
+    told = ", ".join(lacks)
+    return [f"the deck has {told}: end the test, and give the whole deck (deck make)"] if lacks else []
 
 
 def _why_open(batch: Batch, asked: Question | None) -> str:

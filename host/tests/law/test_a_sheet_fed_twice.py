@@ -19,7 +19,7 @@ from recount_host.law.duties import Duty, duties
 from recount_host.law.errors import BadEntry, NotAllowed
 from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED, assigned_tests
 from recount_host.law.logic_accuracy import Question, admit_logic_accuracy, compare
-from recount_protocol.fates import BINS, COUNTED, RETURNED, SET_ASIDE
+from recount_protocol.fates import BINS, COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 
 SHEETS = (
     DeckSheet("t-1", "card-1", "D", COUNTED, ("D",)),
@@ -27,6 +27,11 @@ SHEETS = (
     DeckSheet("t-2-again", "card-1", "R, fed a second time", RETURNED, (), ("read_before",), again="t-2"),
     DeckSheet("t-3", "card-1", "blank", SET_ASIDE, (), ("undervote",)),
 )
+REST = (
+    DeckSheet("t-4", "card-1", "T", COUNTED, ("T",)),
+    DeckSheet("t-5", "card-1", "without TEST", NOT_ACCEPTED, (), ("live_ballot",)),
+)
+"""What a whole deck holds besides."""
 TWICE = msgspec.structs.replace(DECK, sheets=SHEETS)
 FOR_D, FOR_R, BLANK = Sheet(COUNTED, ("D",)), Sheet(COUNTED, ("R",)), Sheet(SET_ASIDE, (), ("undervote",))
 
@@ -52,13 +57,14 @@ def answer(device: Device, number: int, **changed: Any) -> dict[str, Any]:
     return {"run": "test-1", "device": device.id, "batch": 1, "sheet": number, "fate": RETURNED, **changed}
 
 
-def through(day: Day, like: int = 2) -> Device:
-    """Return a device that took the third for one it had read, was told so, and read the last."""
-    device = begun(day)
+def through(day: Day, like: int = 2, rest: tuple[DeckSheet, ...] = ()) -> Device:
+    """Return a device that took the third for one it had read, was told so, and read the others."""
+    device = begun(day, (*SHEETS, *rest))
     number = asks(device, like)
     do(day, SETTLED, BOTH, **answer(device, number))
     device.settle(number, RETURNED)
-    device.scan(BLANK)
+    for sheet in (BLANK, *(Sheet(one.fate, one.choices, one.reasons) for one in rest)):
+        device.scan(sheet)
     device.close_batch()
     return device
 
@@ -69,12 +75,12 @@ def differing(day: Day, device: Device) -> list[tuple[str, str, str]]:
 
 def test_d2_a_device_that_knows_a_sheet_again_passes_and_counts_it_once() -> None:
     day = Day()
-    device = through(day)
+    device = through(day, rest=REST)
     found = compared(day, device)
     assert found.passed
     assert found.expected == found.actual
     assert (found.actual.counted, found.actual.read_before, dict(found.actual.votes)) == (
-        2, 1, {"D": 1, "R": 1},
+        3, 1, {"D": 1, "R": 1, "T": 1},
     )  # fmt: skip
     do(day, ENDED, run="test-1", device=device.id)
     device.close_run()
@@ -267,7 +273,7 @@ def test_a_device_that_does_not_wait_for_what_both_sides_say_of_a_sheet_does_not
     if settled_as == COUNTED:
         device.tell(FOR_D)
     device.close_batch()
-    (hindrance,) = compared(day, device).hindrances
+    hindrance, *_ = compared(day, device).hindrances
     assert hindrance == (
         f"batch 2: sheet {number} was in doubt, and the device went on otherwise than both sides said: such "
         "a device does not pass, end the test"

@@ -38,7 +38,7 @@ from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
 SHEETS = (
     DeckSheet("t-1", "card-1", "D", COUNTED, ("D",)),
     DeckSheet("t-2", "card-1", "R", COUNTED, ("R",)),
-    DeckSheet("t-3", "card-1", "R again", COUNTED, ("R",), comes_back="double_feed"),
+    DeckSheet("t-3", "card-1", "T", COUNTED, ("T",), comes_back="double_feed"),
     DeckSheet("t-4", "card-1", "blank", SET_ASIDE, (), ("undervote",)),
     DeckSheet("t-5", "card-1", "a dot", SET_ASIDE, (), ("marginal",)),
     DeckSheet("t-6", "card-1", "without TEST", NOT_ACCEPTED, (), ("live_ballot",)),
@@ -47,7 +47,7 @@ DECK = Deck("Logic and accuracy", "governor", PROGRAM.hex(), ("D", "R", "T"), SH
 RIGHT = (
     Sheet(COUNTED, ("D",)),
     Sheet(COUNTED, ("R",)),
-    Sheet(COUNTED, ("R",)),
+    Sheet(COUNTED, ("T",)),
     Sheet(SET_ASIDE, (), ("undervote",)),
     Sheet(SET_ASIDE, (), ("marginal_mark", "marginal_weak")),
     Sheet(NOT_ACCEPTED, (), ("live_ballot",)),
@@ -275,6 +275,33 @@ def test_d2_a_deck_that_differs_arms_nothing() -> None:
         do(day, ARMED, BOTH, **certificate(device))
 
 
+@pytest.mark.parametrize(
+    ("kept", "lacks"),
+    [
+        ((0, 1, 3, 5), "no sheet that counts for T"),
+        ((0, 1, 2, 5), "no sheet that is set aside"),
+        ((0, 1, 2, 3, 4), "no sheet that is not accepted"),
+        ((0, 5), "no sheet that counts for R, no sheet that counts for T, no sheet that is set aside"),
+    ],
+)
+def test_d2_a_deck_of_which_sheets_were_taken_away_arms_nothing(kept: tuple[int, ...], lacks: str) -> None:
+    day = Day()
+    sheets = tuple(msgspec.structs.replace(SHEETS[n], comes_back="") for n in kept)
+    device = given(day, msgspec.structs.replace(DECK, sheets=sheets))
+    device.open_run("test-1", "logic-accuracy", mode="test")
+    device.open_batch()
+    for n in kept:
+        device.scan(RIGHT[n])
+    device.close_batch()
+    found = compared(day, device)
+    assert found.differences == ()
+    why = f"the deck has {lacks}: end the test, and give the whole deck (deck make)"
+    assert found.hindrances == (why,)
+    do(day, ENDED, run="test-1", device=device.id)
+    with pytest.raises(NotAllowed, match="the deck has no sheet"):
+        do(day, ARMED, BOTH, **certificate(device))
+
+
 def test_d2_a_test_that_is_not_finished_arms_nothing() -> None:
     day = Day()
     device = given(day)
@@ -406,7 +433,7 @@ def test_a_deck_is_written_and_read_again() -> None:
     totals = expected_totals(DECK)
     assert (totals.counted, totals.set_aside, totals.not_accepted) == (3, 2, 1)
     assert (dict(totals.votes), dict(totals.set_aside_reasons)) == (
-        {"D": 1, "R": 2},
+        {"D": 1, "R": 1, "T": 1},
         {"marginal": 1, "undervote": 1},
     )
 
@@ -509,10 +536,10 @@ def test_a_sheet_that_the_feeder_gave_back_twice_and_one_in_doubt_are_no_sheets_
 
 def test_two_sheets_less_and_others_wrong_are_told_one_by_one() -> None:
     day = Day()
-    wrong = Sheet(COUNTED, ("T",))
+    wrong = Sheet(COUNTED, ("D",))
     found = compared(day, fed(day, (RIGHT[0], RIGHT[1], wrong, RIGHT[5])))
     assert [(d.code, d.actual) for d in found.differences] == [
-        ("t-3", "counted for T"),
+        ("t-3", "counted for D"),
         ("t-4", "not fed, or lost"),
         ("t-5", "not fed, or lost"),
     ]
