@@ -12,6 +12,7 @@ from recount_ballots.blank import Grey
 MM_PER_INCH = 25.4
 _SUPERSAMPLE = 8
 _SHIFT = 4
+_WHITE = 255
 
 Points = NDArray[np.float64]
 """A polyline: rows of (x, y)."""
@@ -119,7 +120,10 @@ def _grain(shape: tuple[int, ...], amount: float, rng: np.random.Generator) -> N
 
 
 def put(page: Grey, patch: Patch, grey: float) -> None:
-    """Lay ink of that grey onto the page, in place: ink never lightens; off the page nothing happens."""
+    """Lay ink onto the page, in place; off the page nothing happens.
+
+    `grey` is what it shows on white paper (255): of what lies below, it lets through that share of the light.
+    """
     height, width = patch.coverage.shape
     top, left = max(patch.top, 0), max(patch.left, 0)
     bottom, right = min(patch.top + height, page.shape[0]), min(patch.left + width, page.shape[1])
@@ -128,7 +132,7 @@ def put(page: Grey, patch: Patch, grey: float) -> None:
     region = page[top:bottom, left:right]
     part = patch.coverage[top - patch.top : bottom - patch.top, left - patch.left : right - patch.left]
     paper = region.astype(np.float32)
-    region[:] = np.round(paper - part * np.maximum(paper - np.float32(grey), 0)).astype(np.uint8)
+    region[:] = np.round(paper * (1 - part * np.float32(1 - grey / _WHITE))).astype(np.uint8)
 
 
 def draw(
