@@ -3,11 +3,14 @@
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
 from recount_host.errors import OperatorError
 
 # A pipe with nobody at its other end would be waited for; it is looked at, and refused.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_PART_BYTES = 1_000_000
 
 
 def open_plain(path: Path, *, follow: bool = True) -> int:
@@ -32,10 +35,18 @@ def read_given(
     """
     try:
         with os.fdopen(open_plain(path), "rb") as file:
-            data = file.read(most + 1)
+            data = _at_most(file, most + 1)
     except OSError as error:
         raise refused(f"{what} {path} cannot be read: {error.strerror}") from error
     if len(data) > most:
         size = f"{most // 1_000_000} MB" if most >= 1_000_000 else f"{most} bytes"
         raise refused(f"{what} {path} is larger than {size}: {instead or 'name the right file'}")
     return data
+
+
+def _at_most(file: BinaryIO, most: int) -> bytes:
+    """Return the first bytes of a file. In parts: whoever asks for `most` at once takes memory for all."""
+    data = bytearray()
+    while part := file.read(min(_PART_BYTES, most - len(data))):
+        data += part
+    return bytes(data)
