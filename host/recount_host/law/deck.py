@@ -183,6 +183,7 @@ def lacking(deck: Deck, printed: Iterable[str]) -> tuple[str, ...]:
     found = {f"no sheet that counts for {key}": totals.votes.get(key, 0) for key in printed}
     found["no sheet that is set aside"] = totals.set_aside
     found["no sheet that is not accepted"] = totals.not_accepted
+    found["no sheet that is fed twice"] = totals.read_before
     return tuple(words for words, number in found.items() if not number)
 
 

@@ -25,7 +25,7 @@ from recount_host.law.deck import (
 from recount_host.law.duties import duties
 from recount_host.law.enrolment import enrolment_body
 from recount_host.law.errors import NotAllowed
-from recount_host.law.live import ARMED, ASSIGNED, ENDED, ZERO, assigned_tests, why_not_live
+from recount_host.law.live import ARMED, ASSIGNED, ENDED, SETTLED, ZERO, assigned_tests, why_not_live
 from recount_host.law.logic_accuracy import (
     Comparison,
     admit_logic_accuracy,
@@ -33,7 +33,7 @@ from recount_host.law.logic_accuracy import (
     compare,
     outcome_in_words,
 )
-from recount_protocol.fates import COUNTED, NOT_ACCEPTED, SET_ASIDE
+from recount_protocol.fates import COUNTED, NOT_ACCEPTED, RETURNED, SET_ASIDE
 
 SHEETS = (
     DeckSheet("t-1", "card-1", "D", COUNTED, ("D",)),
@@ -42,6 +42,7 @@ SHEETS = (
     DeckSheet("t-4", "card-1", "blank", SET_ASIDE, (), ("undervote",)),
     DeckSheet("t-5", "card-1", "a dot", SET_ASIDE, (), ("marginal",)),
     DeckSheet("t-6", "card-1", "without TEST", NOT_ACCEPTED, (), ("live_ballot",)),
+    DeckSheet("t-1-again", "card-1", "D, fed a second time", RETURNED, (), ("read_before",), again="t-1"),
 )
 DECK = Deck("Logic and accuracy", "governor", PROGRAM.hex(), ("D", "R", "T"), SHEETS)
 RIGHT = (
@@ -51,6 +52,7 @@ RIGHT = (
     Sheet(SET_ASIDE, (), ("undervote",)),
     Sheet(SET_ASIDE, (), ("marginal_mark", "marginal_weak")),
     Sheet(NOT_ACCEPTED, (), ("live_ballot",)),
+    Sheet(RETURNED, (), ("read_before",)),
 )
 CERTIFICATE = bytes(31) + b"c"
 
@@ -79,18 +81,33 @@ def fed(day: Day, sheets: Sequence[Sheet] = RIGHT, *, back: Sequence[str] = ("do
     device = given(day)
     device.open_run("test-1", "logic-accuracy", mode="test")
     device.open_batch()
-    feed(device, sheets, back=back)
+    feed(day, device, sheets, back=back)
     device.close_batch()
     return device
 
 
-def feed(device: Device, sheets: Sequence[Sheet] = RIGHT, *, back: Sequence[str] = ("double_feed",)) -> None:
+def feed(
+    day: Day, device: Device, sheets: Sequence[Sheet] = RIGHT, *, back: Sequence[str] = ("double_feed",)
+) -> None:
     """Let the deck go through: before its third sheet sheets come back for these reasons."""
+    first = device.sheet + 1
     for n, sheet in enumerate(sheets):
         if n == 2:
             for reason in back:
                 device.give_back(reasons=(reason,))
-        device.scan(sheet)
+        if sheet.fate == RETURNED:
+            knows_again(day, device, first)
+        else:
+            device.scan(sheet)
+
+
+def knows_again(day: Day, device: Device, like: int) -> None:
+    """Feed the first sheet a second time: the device asks about it, and both sides say that it is so."""
+    number = device.judge(RIGHT[0])
+    device.doubt(number, like)
+    words = {"run": device.run, "device": device.id, "batch": device.number, "sheet": number}
+    do(day, SETTLED, BOTH, fate=RETURNED, **words)
+    device.settle(number, RETURNED)
 
 
 def compared(day: Day, device: Device) -> Comparison:
@@ -278,10 +295,11 @@ def test_d2_a_deck_that_differs_arms_nothing() -> None:
 @pytest.mark.parametrize(
     ("kept", "lacks"),
     [
-        ((0, 1, 3, 5), "no sheet that counts for T"),
-        ((0, 1, 2, 5), "no sheet that is set aside"),
-        ((0, 1, 2, 3, 4), "no sheet that is not accepted"),
-        ((0, 5), "no sheet that counts for R, no sheet that counts for T, no sheet that is set aside"),
+        ((0, 1, 3, 5, 6), "no sheet that counts for T"),
+        ((0, 1, 2, 5, 6), "no sheet that is set aside"),
+        ((0, 1, 2, 3, 4, 6), "no sheet that is not accepted"),
+        ((0, 1, 2, 3, 4, 5), "no sheet that is fed twice"),
+        ((0, 5, 6), "no sheet that counts for R, no sheet that counts for T, no sheet that is set aside"),
     ],
 )
 def test_d2_a_deck_of_which_sheets_were_taken_away_arms_nothing(kept: tuple[int, ...], lacks: str) -> None:
@@ -290,8 +308,7 @@ def test_d2_a_deck_of_which_sheets_were_taken_away_arms_nothing(kept: tuple[int,
     device = given(day, msgspec.structs.replace(DECK, sheets=sheets))
     device.open_run("test-1", "logic-accuracy", mode="test")
     device.open_batch()
-    for n in kept:
-        device.scan(RIGHT[n])
+    feed(day, device, [RIGHT[n] for n in kept], back=())
     device.close_batch()
     found = compared(day, device)
     assert found.differences == ()
@@ -315,8 +332,7 @@ def test_a_deck_fed_in_another_mode_arms_nothing() -> None:
     device = given(day)
     device.open_run("test-1", "logic-accuracy", mode="training")
     device.open_batch()
-    for sheet in RIGHT:
-        device.scan(sheet)
+    feed(day, device)
     device.close_batch()
     assert "another mode" in compared(day, device).hindrances[0]
 
@@ -431,7 +447,7 @@ def test_one_person_ends_a_test_and_a_batch_that_is_opened_after_that_is_no_pers
 def test_a_deck_is_written_and_read_again() -> None:
     assert parse_deck(deck_text(DECK).encode()) == DECK
     totals = expected_totals(DECK)
-    assert (totals.counted, totals.set_aside, totals.not_accepted) == (3, 2, 1)
+    assert (totals.counted, totals.set_aside, totals.not_accepted, totals.read_before) == (3, 2, 1, 1)
     assert (dict(totals.votes), dict(totals.set_aside_reasons)) == (
         {"D": 1, "R": 1, "T": 1},
         {"marginal": 1, "undervote": 1},
@@ -487,7 +503,7 @@ def test_a_test_without_a_batch_is_not_finished() -> None:
 def test_a_batch_whose_counts_do_not_fit_finishes_no_test() -> None:
     day = Day()
     device = open_batch_of(day)
-    feed(device)
+    feed(day, device)
     device.close_batch(counted=99)
     found = compared(day, device)
     assert found.hindrances == ("batch 1: the feeder's own counts and the records differ (I9)",)
@@ -518,7 +534,7 @@ def test_a_voided_batch_is_no_part_of_the_test() -> None:
     device.close_batch()
     device.write("batch_voided", {"reason": "again", "by": ["Ann Lee, official, D", "Bob Ray, official, R"]})
     device.open_batch()
-    feed(device)
+    feed(day, device)
     device.close_batch()
     assert compared(day, device).passed
 
@@ -531,13 +547,13 @@ def test_a_sheet_that_the_feeder_gave_back_twice_and_one_in_doubt_are_no_sheets_
     (hindrance,) = compared(day, device).hindrances
     assert "still open" in hindrance
     device.close_batch()
-    assert [d.actual for d in compared(day, device).differences] == ["not fed, or lost"] * 6
+    assert [d.actual for d in compared(day, device).differences] == ["not fed, or lost"] * len(SHEETS)
 
 
 def test_two_sheets_less_and_others_wrong_are_told_one_by_one() -> None:
     day = Day()
     wrong = Sheet(COUNTED, ("D",))
-    found = compared(day, fed(day, (RIGHT[0], RIGHT[1], wrong, RIGHT[5])))
+    found = compared(day, fed(day, (RIGHT[0], RIGHT[1], wrong, *RIGHT[5:])))
     assert [(d.code, d.actual) for d in found.differences] == [
         ("t-3", "counted for D"),
         ("t-4", "not fed, or lost"),
@@ -549,7 +565,7 @@ def test_two_sheets_less_and_others_wrong_are_told_one_by_one() -> None:
 def test_two_sheets_too_many_are_told_with_their_numbers() -> None:
     day = Day()
     found = compared(day, fed(day, (*RIGHT, Sheet(COUNTED, ("T",)), Sheet(COUNTED, ("T",)))))
-    assert [d.code for d in found.differences] == ["sheet number 8", "sheet number 9"]
+    assert [d.code for d in found.differences] == ["sheet number 9", "sheet number 10"]
     assert {(d.what, d.expected, d.actual) for d in found.differences} == {
         ("no sheet of the deck", "nothing", "counted for T")
     }

@@ -107,7 +107,7 @@ def test_a_test_that_the_device_ran_with_another_program_than_assigned_arms_noth
     device = given(day)
     device.open_run("test-1", "logic-accuracy", OTHER_PROGRAM, "test")
     device.open_batch()
-    feed(device)
+    feed(day, device)
     device.close_batch()
     do(day, ENDED, run="test-1", device=device.id)
     with pytest.raises(NotAllowed, match="the test was of another program"):
@@ -125,7 +125,7 @@ def test_a_device_that_was_tested_before_is_armed_by_its_last_test_alone() -> No
     do(day, ASSIGNED, run="test-2", device=device.id, **words)
     device.open_run("test-2", "logic-accuracy", OTHER_PROGRAM, "test")
     device.open_batch()
-    feed(device)
+    feed(day, device)
     device.close_batch()
     do(day, ENDED, run="test-2", device=device.id)
     with pytest.raises(NotAllowed, match="not the last test"):
@@ -194,7 +194,7 @@ def test_of_a_long_deck_the_sheet_that_was_not_fed_is_named_and_no_other() -> No
 
 def test_sheets_are_held_against_the_deck_in_the_order_of_batches_and_numbers() -> None:
     day = Day()
-    device = given(day)
+    device = given(day, msgspec.structs.replace(DECK, sheets=DECK.sheets[:6]))
     device.open_run("test-1", "logic-accuracy", mode="test")
     for batch, numbers in ((2, (5, 6, 4)), (1, (2, 1, 3))):
         device.number = batch - 1
