@@ -45,6 +45,7 @@ from recount_host.law.acts import check_stored
 from recount_host.law.errors import LedgerContradiction
 from recount_host.misfits import in_words
 from recount_host.signatures import signatures_in
+from recount_protocol.records import TEST_PRECINCT
 
 MAX_ORDER_BYTES = 200_000
 """A locality has at most a few hundred precincts of some fifty bytes each."""
@@ -148,6 +149,7 @@ def parse_order(text: str) -> Order:
     _refuse_unprintable(order)
     _refuse_repeats("side", [side.key for side in order.sides])
     _refuse_repeats("precinct", [precinct.id for precinct in order.precincts])
+    _refuse_test_precinct(order)
     return order
 
 
@@ -219,6 +221,15 @@ def _refuse_repeats(what: str, keys: list[str]) -> None:
     for key in keys:
         if keys.count(key) > 1:
             raise OrderError(f'the order profile names {what} "{key}" twice')
+
+
+def _refuse_test_precinct(order: Order) -> None:
+    """Raise OrderError for a precinct whose runs would be taken for tests."""
+    if any(precinct.id == TEST_PRECINCT for precinct in order.precincts):
+        raise OrderError(
+            f'the order profile names a precinct "{TEST_PRECINCT}": tests of devices are recorded under that '
+            "id; give the precinct another"
+        )
 
 
 def _refuse_unprintable(order: Order) -> None:

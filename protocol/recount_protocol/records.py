@@ -44,6 +44,8 @@ TEST = "test"
 TRAINING = "training"
 MODES = (LIVE, TEST, TRAINING)
 """What a run's sheets count for: the recount, the logic-and-accuracy test, nothing."""
+TEST_PRECINCT = "logic-accuracy"
+"""What stands for the precinct in the records of a logic-and-accuracy test."""
 
 _U32 = 2**32 - 1
 _COUNT = Field(int, 0, 10_000_000)

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from recount_host.act import Act
-from recount_host.law.live import TEST_PRECINCT
 from recount_host.law.persons import in_words
 from recount_host.law.precinct import Facts, disarmed
 from recount_host.law.tally import Batch, DeviceFacts
-from recount_protocol.records import TEST
+from recount_protocol.records import TEST, TEST_PRECINCT
 
 BOTH_SIDES = 2
 """Persons who void a batch together."""

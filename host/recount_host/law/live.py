@@ -11,8 +11,6 @@ from recount_protocol.software_names import what_changed
 ASSIGNED, SETTLED, ENDED = "test_assigned", "test_doubt_settled", "test_ended"
 ARMED, ZERO = "device_armed", "zero_report_printed"
 """The kinds of acts of a logic-and-accuracy test."""
-TEST_PRECINCT = "logic-accuracy"
-"""What stands for the precinct in the records of a test."""
 
 
 def assigned_tests(acts: Sequence[Act], device: str) -> tuple[Act, ...]:

@@ -73,6 +73,7 @@ def test_an_unknown_precinct_is_named_with_those_there_are() -> None:
         (order_text() + "[retention]\nballots_months = 0\n", "retention, ballots_months: it is at least 1"),
         (order_text(vote_for=0), "vote_for: it is at least 1"),
         (order_text(("101", "101")), 'precinct "101" twice'),
+        (order_text(("101", "logic-accuracy")), 'precinct "logic-accuracy": .* give the precinct another'),
         (order_text().replace('key = "R"', 'key = "D"'), 'side "D" twice'),
         (order_text().replace("Fairview County", "\\u001b[2J"), "U\\+001B, which does not print"),
         (order_text().replace("Arnold Vinick", "\\u202eArnold"), "U\\+202E, which does not print"),
