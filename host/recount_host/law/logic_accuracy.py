@@ -147,8 +147,8 @@ def _hindrances(
 
 def _lacking(facts: Facts, assigned: Act, deck: Deck) -> list[str]:
     """Return why no device passes with a deck of which somebody took sheets away."""
-    contest = contests_of(facts.acts).get(assigned.body["program"])
-    lacks = lacking(deck, [option.key for option in contest.printed] if contest is not None else ())
+    contest = contests_of(facts.acts)[assigned.body["program"]]  # known: no test is assigned without
+    lacks = lacking(deck, [option.key for option in contest.printed])
     told = ", ".join(lacks)
     return [f"the deck has {told}: end the test, and give the whole deck (deck make)"] if lacks else []
 
