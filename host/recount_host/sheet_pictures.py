@@ -20,6 +20,7 @@ from recount_classifier.judge import Verdict, judge
 from recount_classifier.program import Program, read_program
 from recount_classifier.reasons import REASONS
 from recount_classifier.upright import contest_only
+from recount_host.plain_words import plain_words
 from recount_protocol.records import Record
 
 NO_PROGRAM = "This host does not have the contest program of this sheet, so the picture has no measurements."
@@ -117,7 +118,7 @@ def difference(record: Record, verdict: Verdict) -> str:
     if told == (verdict.fate, verdict.reasons):
         return ""
     reasons = " ".join(REASONS[word].sentence if word in REASONS else f"{word}." for word in told[1])
-    return f"Judged again on this host. The device recorded: {told[0].replace('_', ' ')}. {reasons}"
+    return f"Judged again on this host. The device recorded: {plain_words(told[0])}. {reasons}"
 
 
 def _png(picture: NDArray[np.uint8]) -> bytes:

@@ -15,6 +15,7 @@ from recount_host.law.docket import DocketLine, docket_view
 from recount_host.law.errors import BadEntry
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.rulings import standing
+from recount_host.plain_words import plain_words
 
 _TAG = Argument("tag", "the number of the tag on the ballot's envelope")
 _BY_CLERK = 'once: the clerk, "name, clerk"'
@@ -41,7 +42,7 @@ def _still_to_hear(args: argparse.Namespace, state: PrecinctState) -> str:
 def _ruled(args: argparse.Namespace, state: PrecinctState) -> str:
     ruling = standing(state.rulings, args.tag)
     number = ruling.number if ruling else 0
-    return f"ruling {number}: the ballot with tag {args.tag} is {args.outcome.replace('_', ' ')}"
+    return f"ruling {number}: the ballot with tag {args.tag} is {plain_words(args.outcome)}"
 
 
 hear = ActCommand(

@@ -16,6 +16,7 @@ from recount_host.exports.opened import open_bundle
 from recount_host.exports.report import PrecinctReport, Report
 from recount_host.exports.sealed import read_court_private_key
 from recount_host.exports.verify import verify_bundle
+from recount_host.plain_words import plain_words
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +65,7 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _precinct_line(precinct: PrecinctReport) -> str:
-    parts = [f"precinct {precinct.id}: {precinct.state.replace('_', ' ')}"]
+    parts = [f"precinct {precinct.id}: {plain_words(precinct.state)}"]
     parts += [f"{name} {'holds' if holds else 'fails'}" for name, holds in precinct.identities.items()]
     parts += [f"{name} {value}" for name, value in precinct.figures.items()]
     parts += [f"statement of record {code}" for code in precinct.record_codes]

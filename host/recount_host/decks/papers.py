@@ -11,6 +11,7 @@ from recount_host.decks.making import Source, by_hand
 from recount_host.forms.logic_accuracy import option_names
 from recount_host.forms.pages import print_form
 from recount_host.law.deck import Deck, DeckSheet, Totals, expected_totals
+from recount_host.plain_words import plain_words
 from recount_host.programs.drawing import encode_png
 
 DATE_UTC = "2000-01-01T00:00:00Z"
@@ -205,7 +206,7 @@ def print_expected(source: Source, deck: Deck) -> bytes:
 
 def outcome_words(fate: str, choices: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[str, str]:
     """Return a fate, and what it is counted for or why it is not, in words."""
-    return fate.replace("_", " "), ", ".join(choices or reasons).replace("_", " ")
+    return plain_words(fate), plain_words(", ".join(choices or reasons))
 
 
 def totals_rows(totals: Totals, deck: Deck, names: Mapping[str, str]) -> list[list[str]]:
@@ -214,9 +215,9 @@ def totals_rows(totals: Totals, deck: Deck, names: Mapping[str, str]) -> list[li
         ["Counted", str(totals.counted)],
         *([f"votes for {names[key]}", str(totals.votes.get(key, 0))] for key in deck.options),
         ["Set aside", str(totals.set_aside)],
-        *([f"for {key.replace('_', ' ')}", str(n)] for key, n in totals.set_aside_reasons.items()),
+        *([f"for {plain_words(key)}", str(n)] for key, n in totals.set_aside_reasons.items()),
         ["Not accepted", str(totals.not_accepted)],
-        *([f"for {key.replace('_', ' ')}", str(n)] for key, n in totals.not_accepted_reasons.items()),
+        *([f"for {plain_words(key)}", str(n)] for key, n in totals.not_accepted_reasons.items()),
         ["Given back as read before", str(totals.read_before)],
     ]
 

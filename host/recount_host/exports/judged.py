@@ -8,6 +8,7 @@ from recount_classifier.errors import ClassifierError
 from recount_classifier.evidence import Evidence
 from recount_classifier.judge import judge
 from recount_classifier.program import Grey, Program
+from recount_host.plain_words import plain_words
 from recount_protocol.records import Record
 
 MAX_CROP_PIXELS = 64 * 1024 * 1024
@@ -56,11 +57,11 @@ def decode_crop(png: bytes) -> Grey:
 
 
 def _in_words(fate: str, choices: tuple[str, ...], reasons: tuple[str, ...]) -> str:
-    why = ", ".join(reasons).replace("_", " ")
+    why = plain_words(", ".join(reasons))
     return " ".join(
         part
         for part in (
-            fate.replace("_", " "),
+            plain_words(fate),
             "for " + ", ".join(choices) if choices else "",
             f"({why})" if why else "",
         )

@@ -23,6 +23,7 @@ from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.law.printed_forms import forms_ready
 from recount_host.law.statement import statement
 from recount_host.law.statement_lines import IdentityLine, Line, Row, Statement
+from recount_host.plain_words import plain_words
 
 PRECINCT_FORMS_PUBLISHED = frozenset({"custody", "counts", "mismatch", "tally", "call", "reseal"})
 COURT_FORMS_PUBLISHED = frozenset({"transmittal", "certification", "tie", "changes"})
@@ -112,7 +113,7 @@ def _of_statement(name: str, said: Statement) -> Iterator[Table]:
         tuple((line.name, str(line.value), line.source) for line in said.ballots),
     )
     for what, (about, lines) in _LINES.items():
-        rows = tuple((line.name.replace("_", " "), str(line.value)) for line in lines(said))
+        rows = tuple((plain_words(line.name), str(line.value)) for line in lines(said))
         yield Table(f"{name}-statement-{what}", f"{title}: {about}", ("what", "number"), rows)
     yield Table(
         f"{name}-statement-sources",

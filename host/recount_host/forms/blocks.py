@@ -17,6 +17,7 @@ from recount_host.law.persons import in_words
 from recount_host.law.precinct import Facts
 from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 from recount_host.order import Order
+from recount_host.plain_words import plain_words
 
 Block = Mapping[str, Any]
 
@@ -54,7 +55,7 @@ def signed(change: int) -> str:
 
 
 def _cell(value: str | int) -> str:
-    return value.replace("_", " ") if isinstance(value, str) else str(value)
+    return plain_words(value) if isinstance(value, str) else str(value)
 
 
 def label(*lines: str) -> Block:

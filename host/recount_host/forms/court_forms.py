@@ -25,6 +25,7 @@ from recount_host.law.persons import in_words
 from recount_host.law.piles import PILES
 from recount_host.law.precinct import Facts
 from recount_host.law.rulings import is_in_totals, standing
+from recount_host.plain_words import plain_words
 
 Build = Callable[[Facts, Court], Iterator[Block]]
 
@@ -97,7 +98,7 @@ def _docket(_facts: Facts, court: Court) -> Iterator[Block]:
                 for h in state.heard
                 if h.tag == ballot.tag
             ),
-            f"Ruled: {ruling.outcome.replace('_', ' ')}" if ruling else "Not ruled on yet",
+            f"Ruled: {plain_words(ruling.outcome)}" if ruling else "Not ruled on yet",
         )
 
 

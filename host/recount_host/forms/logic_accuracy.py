@@ -11,6 +11,7 @@ from recount_host.law.live import ARMED, assigned_tests
 from recount_host.law.logic_accuracy import check_passed, compare, outcome_in_words
 from recount_host.law.persons import in_words
 from recount_host.law.precinct import Facts
+from recount_host.plain_words import plain_words
 
 SHORT = 8
 """Hexadecimal digits of a hash that stand on every page."""
@@ -118,7 +119,7 @@ def totals_rows(expected: Totals, actual: Totals, contest: Contest) -> list[list
 
     def of(what: str, one: Mapping[str, int], other: Mapping[str, int]) -> list[list[str]]:
         return [
-            [f"{what} {key.replace('_', ' ')}", str(one.get(key, 0)), str(other.get(key, 0))]
+            [f"{what} {plain_words(key)}", str(one.get(key, 0)), str(other.get(key, 0))]
             for key in sorted({*one, *other})
         ]
 

@@ -40,6 +40,7 @@ from recount_host.law.rulings import is_in_totals
 from recount_host.law.statement import statement, voided
 from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 from recount_host.law.tally import Run
+from recount_host.plain_words import plain_words
 from recount_protocol.fates import RETURNED
 from recount_protocol.records import LIVE
 
@@ -206,7 +207,7 @@ def _set_aside(_facts: Facts, state: PrecinctState) -> Iterator[Block]:
     found = notices(state)
     for pile in ("set_aside", "not_accepted"):
         own = [notice for notice in found if notice.pile == pile]
-        yield heading(f"Sheets {pile.replace('_', ' ')}: {len(own)}")
+        yield heading(f"Sheets {plain_words(pile)}: {len(own)}")
         yield table(
             ("Device", "Batch", "Sheet", "Place in tray", "Why"),
             [(n.device_name, n.batch, n.sheet, n.place, ", ".join(n.reasons)) for n in own],

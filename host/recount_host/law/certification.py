@@ -21,6 +21,7 @@ from recount_host.law.statement_lines import SHORT_CODE_DIGITS
 from recount_host.law.steps_of_court import changes_by_court
 from recount_host.law.ties import TIE_BRANCHES, is_tied
 from recount_host.order import Order
+from recount_host.plain_words import plain_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def ruling_lines(court: Court) -> tuple[RulingLine, ...]:
         ballots = {ballot.tag: ballot for ballot in state.questioned}
         for ruling in state.rulings:
             stands = standing(state.rulings, ruling.tag) is ruling
-            says = ruling.outcome.replace("_", " ")
+            says = plain_words(ruling.outcome)
             lines.append(
                 RulingLine(
                     ruling.number,

@@ -17,6 +17,7 @@ from recount_host.law.hand_count import check_outcomes
 from recount_host.law.persons import in_words, same_person
 from recount_host.law.precinct_state import PrecinctState
 from recount_host.law.rulings import Ruling, is_in_totals, standing
+from recount_host.plain_words import plain_words
 
 
 def check_confirmed(
@@ -56,7 +57,7 @@ def same_outcome(one: str, other: str) -> bool:
 def counted_as_told(rulings: Sequence[Ruling], ballot: Segregated) -> str:
     """Return what the ballot was counted as; empty while the clerk still has to find that blind."""
     is_told = ballot.counted_as == CHALLENGED or standing(rulings, ballot.tag) is not None
-    return ballot.counted_as.replace("_", " ") if is_told else ""
+    return plain_words(ballot.counted_as) if is_told else ""
 
 
 def confirmation(rulings: Sequence[Ruling], ballot: Segregated) -> str:
@@ -77,7 +78,7 @@ def reason_in_words(ruling: Ruling) -> str:
 
 
 def _found(ruling: Ruling) -> str:
-    return f"the court found that it was counted as {ruling.counted_as.replace('_', ' ')} ({ruling.finding})"
+    return f"the court found that it was counted as {plain_words(ruling.counted_as)} ({ruling.finding})"
 
 
 def _entered_by(ballot: Segregated) -> str:

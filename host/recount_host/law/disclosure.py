@@ -29,6 +29,7 @@ from recount_host.law.precinct import PrecinctState, attempt_due
 from recount_host.law.reconciliation import Step
 from recount_host.law.states import SITUATION, State
 from recount_host.law.tally import Batch
+from recount_host.plain_words import plain_words
 from recount_protocol.fates import NOT_ACCEPTED, SET_ASIDE
 
 
@@ -282,7 +283,7 @@ def view(state: PrecinctState) -> PrecinctView:
         ),
         results=state.results.standing,
         challenged=challenged(state),
-        call=tuple((in_words(p), answer_of(p, state.answers).replace("_", " ")) for p in state.team),
+        call=tuple((in_words(p), plain_words(answer_of(p, state.answers))) for p in state.team),
         statements_printed=len(state.statements),
         notes=notes(state).sentences if state.agreeing_act is not None else _before_the_run(state),
     )

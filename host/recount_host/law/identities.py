@@ -9,6 +9,8 @@ rerun; N the votes a voter is entitled to.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from recount_host.plain_words import plain_words
+
 NAMES = ("I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9")
 
 MEANINGS: Mapping[str, str] = {
@@ -111,7 +113,7 @@ def i6_whole_precinct(outcomes: int, stack: int, without_contest: int, not_progr
 def each_pile(outcomes: Mapping[str, int], expected: Mapping[str, int]) -> tuple[Equation, ...]:
     """Return that the outcomes of every pile are as many as the ballots in it."""
     return tuple(
-        Equation(f"outcomes of {pile.replace('_', ' ')}", outcomes.get(pile, 0), "ballots", ballots)
+        Equation(f"outcomes of {plain_words(pile)}", outcomes.get(pile, 0), "ballots", ballots)
         for pile, ballots in expected.items()
     )
 

@@ -32,6 +32,7 @@ from recount_host.law.persons import check_both_sides, check_one_side_each, chec
 from recount_host.law.precinct import Facts, disarmed, open_assignment
 from recount_host.law.roster import check_may_act
 from recount_host.law.tally import Batch, DeviceFacts, Run, Sheet
+from recount_host.plain_words import plain_words
 from recount_protocol.fates import BINS, COUNTED, RETURNED
 from recount_protocol.records import LIVE, TEST
 
@@ -258,7 +259,7 @@ def _difference(sheet: DeckSheet, one: Fed, codes: Mapping[int, str]) -> list[Di
     right, seen = outcome_in_words(expected), outcome_in_words(actual)
     taken_for = codes.get(one.sheet.like) if one.sheet.like else ""
     if sheet.comes_back and sheet.comes_back not in one.came_back:
-        right = f"comes back first ({sheet.comes_back.replace('_', ' ')}); then {right}"
+        right = f"comes back first ({plain_words(sheet.comes_back)}); then {right}"
         seen = f"did not come back for it; {seen}"
     elif expected == actual and taken_for == sheet.again:
         return []
@@ -271,9 +272,9 @@ def _difference(sheet: DeckSheet, one: Fed, codes: Mapping[int, str]) -> list[Di
 def outcome_in_words(outcome: Outcome) -> str:
     """Return an outcome as people read it."""
     fate, choices, reasons = outcome
-    why = ", ".join(reasons).replace("_", " ")
+    why = plain_words(", ".join(reasons))
     parts = (
-        fate.replace("_", " "),
+        plain_words(fate),
         "for " + ", ".join(choices) if choices else "",
         f"({why})" if why else "",
     )

@@ -42,6 +42,7 @@ from recount_host.law.statement_lines import (
 from recount_host.law.states import Event, after
 from recount_host.law.tally import Figures
 from recount_host.order import order_signers
+from recount_host.plain_words import plain_words
 
 
 def statement(facts: Facts, precinct_id: str) -> Statement:
@@ -87,7 +88,7 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
             if found
         ),
         challenged=_challenged(state),
-        call=tuple(f"{in_words(a.person)}: {a.answer.replace('_', ' ')}" for a in state.answers),
+        call=tuple(f"{in_words(a.person)}: {plain_words(a.answer)}" for a in state.answers),
         not_asked=tuple(in_words(person) for person in still_to_ask(state.team, state.answers)),
         notes=notes(state).sentences,
         containers=_containers(state),
@@ -108,7 +109,7 @@ def statement(facts: Facts, precinct_id: str) -> Statement:
         voided=voided(state),
         dropped=tuple(line for book in state.dropped_counts for line in _count_lines(book)),
         hand_count_by=tuple(
-            f"{entered.pile.replace('_', ' ')}, pass {_number_of(state, entered)}: "
+            f"{plain_words(entered.pile)}, pass {_number_of(state, entered)}: "
             f"{' and '.join(in_words(person) for person in entered.by)}"
             for entered in state.passes
         ),

@@ -10,6 +10,7 @@ from recount_host.law.docket import DocketLine, DocketView, docket_view
 from recount_host.law.hand_count import NOT_VOTES, OTHER_WRITE_IN
 from recount_host.law.precinct import Facts, PrecinctState
 from recount_host.order import Order
+from recount_host.plain_words import plain_words
 from recount_host.web.words import Sign
 
 DRAFT = Sign("wait", "◔", "Draft")
@@ -44,8 +45,8 @@ class DocketPage:
     def outcome(self, words: str) -> str:
         """Return what a ballot was counted as or ruled, with names for keys."""
         what, bracket, rest = words.partition(" (")
-        known = {key.replace("_", " "): said for key, said in NOT_VOTES.items()}
-        named = {**self.names, OTHER_WRITE_IN.replace("_", " "): "Write-in of another person"}
+        known = {plain_words(key): said for key, said in NOT_VOTES.items()}
+        named = {**self.names, plain_words(OTHER_WRITE_IN): "Write-in of another person"}
         told = known.get(what) or " and ".join(named.get(part, part) for part in what.split("+"))
         return f"{told}{bracket}{rest}"
 

@@ -15,6 +15,7 @@ from recount_host.law.precinct import Facts, PrecinctState, devices_of
 from recount_host.ledger.rows import Refusal
 from recount_host.links.live import DeviceLive
 from recount_host.order import Order
+from recount_host.plain_words import plain_words
 from recount_host.web.words import NEEDS_PEOPLE, RECORDS_MISSING, Sign, device_sign, precinct_sign
 
 PART_OF_FEEDING = "open_batch"
@@ -174,7 +175,7 @@ def picture_open(state: PrecinctState, device: str, n: int) -> Doubt | Notice | 
 def reason_sentence(word: str) -> str:
     """Return why a sheet was put aside, for people; the word itself where the table does not know it."""
     reason = REASONS.get(word)
-    return reason.sentence if reason is not None else word.replace("_", " ")
+    return reason.sentence if reason is not None else plain_words(word)
 
 
 def local_time(utc: str) -> str:
@@ -197,7 +198,7 @@ def _row(facts: Facts, device: str, live: Sequence[DeviceLive], now_ms: int) -> 
         wrong, sign = "", RECORDS_MISSING
     else:
         wrong, sign = (entry.problem if entry else ""), device_sign(entry, is_scanning=bool(scans))
-    words = (entry.note or entry.state.replace("_", " ")) if entry and entry.connected else ""
+    words = (entry.note or plain_words(entry.state)) if entry and entry.connected else ""
     if words.rstrip(".").lower() == sign.words.lower():
         words = ""  # the sign says it already
     return DeviceRow(name, sign, words, wrong, _since(entry, now_ms), scans)

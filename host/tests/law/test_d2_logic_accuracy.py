@@ -574,7 +574,7 @@ def test_two_sheets_too_many_are_told_with_their_numbers() -> None:
 def test_an_outcome_is_said_in_words() -> None:
     assert outcome_in_words((COUNTED, ("D", "R"), ())) == "counted for D, R"
     assert outcome_in_words((COUNTED, (), ())) == "counted"
-    assert outcome_in_words((SET_ASIDE, (), ("write_in",))) == "set aside (write in)"
+    assert outcome_in_words((SET_ASIDE, (), ("write_in",))) == "set aside (write-in)"
 
 
 # What is refused

@@ -216,7 +216,7 @@ def test_1_a_clean_recount_ends_as_the_deck_says() -> None:
         statement=("Cora Whitlock 49 0 49", "Oscar Radford 43 2 45", "Tessa Marlow 11 1 12"),
         counts=f"{STACK} | 1 | 120, Ann Lee, official, D | 120, Bob Ray, official, R | used",
         runs=("C  sheets counted | 103", "S  sheets set aside | 13", "X  sheets not accepted | 4"),
-        set_aside=("Sheets set aside: 13", "Sheets not accepted: 4", "alpha | 1 | 5 | 1 | write in"),
+        set_aside=("Sheets set aside: 13", "Sheets not accepted: 4", "alpha | 1 | 5 | 1 | write-in"),
         tally=("Oscar Radford | 2 | 2", "Write-in votes for others | 3 | 3", "All ballots | 13 | 13"),
         call=SIGNED,
         submission=(BALLOTS, "No ballot of this precinct is in question."),
