@@ -47,6 +47,7 @@ from recount_classifier.program import read_program
 from recount_host.decks.deck_make import DECK_FILE
 from recount_host.law.identities import MEANINGS
 from recount_host.ledger.ledger import open_ledger
+from recount_host.plain_words import plain_words
 from recount_world.errors import WorldGone
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -302,7 +303,7 @@ def tell_figures(deck: Deck, figures: Mapping[str, Any]) -> None:
 
 
 def _in_words(numbers: Mapping[str, int]) -> str:
-    return ", ".join(f"{word.replace('_', ' ')} {number}" for word, number in numbers.items())
+    return ", ".join(f"{plain_words(word)} {number}" for word, number in numbers.items())
 
 
 def print_statement(
