@@ -19,10 +19,10 @@ from recount_host.cli import main
 from recount_host.decks.composition import KIND_WORDS, MOST_BEFORE_TWICE, Spot, compose, filled, weights
 from recount_host.decks.deck_make import make_deck
 from recount_host.decks.drawing import draw_back
-from recount_host.decks.making import read_source
+from recount_host.decks.making import plan_deck, read_source
 from recount_host.decks.papers import DAMAGE_WORDS, TOOL_WORDS
 from recount_host.errors import OperatorError
-from recount_host.law.deck import classes_of, parse_deck
+from recount_host.law.deck import classes_of, lacking, parse_deck
 from recount_host.programs.building import program_of
 from recount_host.programs.spec import parse_spec
 
@@ -268,6 +268,17 @@ def with_options(*options: Option, votes: int = 1, twice: str = "") -> Program:
     areas = tuple((0, 40 * n, 10, 40 * n + 30) for n, option in enumerate(options) if option.write_in)
     style = replace(style, targets=targets, write_in_areas=areas)
     return make_program("c", "C", votes, options, [style], fairview_source().program.thresholds)
+
+
+@pytest.mark.parametrize("write_in", [False, True])
+@pytest.mark.parametrize(("options", "votes"), [(1, 1), (2, 1), (2, 2), (3, 2), (2, 3), (9, 1)])
+def test_a_made_deck_lacks_nothing_that_the_law_wants_whatever_the_contest(
+    options: int, votes: int, *, write_in: bool
+) -> None:
+    names = [Option(f"C{n}", "", write_in=False) for n in range(options)]
+    program = with_options(*names, *[Option("W", "", write_in=True)] * write_in, votes=votes)
+    deck, _ = plan_deck(replace(fairview_source(), program=program))
+    assert lacking(deck, [option.key for option in names]) == ()
 
 
 def test_an_option_printed_twice_is_marked_at_either_place_and_at_both() -> None:
