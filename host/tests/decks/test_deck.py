@@ -19,10 +19,10 @@ from recount_host.cli import main
 from recount_host.decks.composition import KIND_WORDS, MOST_BEFORE_TWICE, Spot, compose, filled, weights
 from recount_host.decks.deck_make import make_deck
 from recount_host.decks.drawing import draw_back
-from recount_host.decks.making import plan_deck, read_source
+from recount_host.decks.making import read_source
 from recount_host.decks.papers import DAMAGE_WORDS, TOOL_WORDS
 from recount_host.errors import OperatorError
-from recount_host.law.deck import classes_of, lacking, parse_deck
+from recount_host.law.deck import Deck, DeckSheet, classes_of, lacking, parse_deck
 from recount_host.programs.building import program_of
 from recount_host.programs.spec import parse_spec
 
@@ -277,7 +277,11 @@ def test_a_made_deck_lacks_nothing_that_the_law_wants_whatever_the_contest(
 ) -> None:
     names = [Option(f"C{n}", "", write_in=False) for n in range(options)]
     program = with_options(*names, *[Option("W", "", write_in=True)] * write_in, votes=votes)
-    deck, _ = plan_deck(replace(fairview_source(), program=program))
+    sheets = tuple(
+        DeckSheet(f"t-{n}", plan.style, plan.what, plan.fate, plan.choices)
+        for n, plan in enumerate(compose(program))
+    )
+    deck = Deck("Logic and accuracy", "c", program.program_hash.hex(), (), sheets)
     assert lacking(deck, [option.key for option in names]) == ()
 
 
