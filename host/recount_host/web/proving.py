@@ -3,7 +3,7 @@
 A shell over the gate of logic and accuracy: what may be done, and what is printed, is decided there.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,14 +21,16 @@ from recount_host.decks.making import read_source
 from recount_host.errors import OperatorError
 from recount_host.law.contest import contests_of
 from recount_host.law.errors import BadEntry
-from recount_host.law.live import open_test, why_not_live
+from recount_host.law.live import assigned_tests, open_test, why_not_live
 from recount_host.law.logic_accuracy import Comparison, Question, compare
 from recount_host.law.precinct import Facts
+from recount_host.ledger import Ledger
 from recount_host.programs.workbench import SPEC, WorkbenchError, Workpiece
 from recount_host.sheet_pictures import SheetPictures
 from recount_host.web.access import Access, open_to
 from recount_host.web.posted import Posted
 from recount_host.web.shop import NEVER_STORED, Shop, go, pdf
+from recount_protocol.records import Record
 
 DECK_PAPERS = ("test-ballots.pdf", "overlays.pdf", "marking-guide.pdf", "expected.pdf")
 PAPERS = "papers"
@@ -48,6 +50,8 @@ class Tested:
     """Why it may not be given a live run now, in a sentence; empty where it may."""
     comparison: Comparison | None
     paper_names: tuple[str, ...]
+    pictured: frozenset[int]
+    """The records of sheets that differ and have a picture."""
 
     @property
     def question(self) -> Question | None:
@@ -95,6 +99,7 @@ class Proving:
             "/{piece}/deck/{name}": self.deck_paper,
             "/{piece}/papers/{name}": self.paper,
             "/{piece}/asked/{device}/{sheet:int}.png": self.asked_picture,
+            "/{piece}/differs/{device}/{n:int}.png": self.differing_picture,
         }
         sent: dict[str, Any] = {
             "/{piece}/deck": self.make_deck,
@@ -118,7 +123,7 @@ class Proving:
         if program.program_hash not in contests_of(facts.acts):
             return go(f"/programs/{piece.id}/proof")
         deck = piece.deck()
-        rows = [_tested(facts, piece, device, program) for device in facts.names]
+        rows = [_tested(facts, piece, device, program, self._shop.desk.ledger) for device in facts.names]
         waiting = any(row.is_waiting for row in rows)
         rows.sort(key=lambda row: row.name)
         return self._shop.page(
@@ -187,12 +192,30 @@ class Proving:
         if test is None or asked is None or number not in (asked.sheet, asked.like):
             return None
         pictures = SheetPictures(ledger.crop, ledger.program)
-        judged = (
-            record
-            for record in ledger.records()
-            if record.device == device and record.kind == "sheet_judged" and record.body["sheet"] == number
-        )
+        judged = (record for record in self._judged(device) if record.body["sheet"] == number)
         return next((pictures.plain(record, test.body["program"]) for record in judged), None)
+
+    @open_to(Access.BOTH_SIDES_AT_THE_HOST)
+    def differing_picture(self, request: Request) -> Response:
+        """Show a sheet that differs, with what was measured on it, by the number of its record."""
+        device, n = request.path_params["device"], request.path_params["n"]
+        png = self._picture_differing(device, n)
+        if png is None:
+            raise WorkbenchError("there is no picture of this sheet")
+        return Response(png, media_type="image/png", headers=NEVER_STORED)
+
+    def _picture_differing(self, device: str, n: int) -> bytes | None:
+        facts, ledger = self._shop.desk.facts(), self._shop.desk.ledger
+        test = next(reversed(assigned_tests(facts.acts, device)), None)
+        if test is None or n not in _shown_differing(compare(facts, test)):
+            return None
+        pictures = SheetPictures(ledger.crop, ledger.program)
+        judged = (record for record in self._judged(device) if record.n == n)
+        return next((pictures.explained(record, test.body["program"]) for record in judged), None)
+
+    def _judged(self, device: str) -> Iterator[Record]:
+        records = self._shop.desk.ledger.records()
+        return (record for record in records if record.device == device and record.kind == "sheet_judged")
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     async def settle(self, request: Request) -> Response:
@@ -254,6 +277,13 @@ class Proving:
         return self._shop.desk.facts().names[device]
 
 
+def _shown_differing(comparison: Comparison) -> frozenset[int]:
+    """Return the records of the sheets that differ, once the deck is through: before, nobody is told."""
+    if comparison.hindrances:
+        return frozenset()
+    return frozenset(one.judged_n for one in comparison.differences if one.judged_n)
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -277,7 +307,7 @@ def _make_deck(piece: Workpiece, posted: Posted) -> None:
             raise OperatorError(f"the deck cannot be written: {error.strerror}") from error
 
 
-def _tested(facts: Facts, piece: Workpiece, device: str, program: Program) -> Tested:
+def _tested(facts: Facts, piece: Workpiece, device: str, program: Program, ledger: Ledger) -> Tested:
     name = facts.names[device]
     told = facts.devices.get(device)
     armed = told.arming.armed if told is not None else None
@@ -287,10 +317,12 @@ def _tested(facts: Facts, piece: Workpiece, device: str, program: Program) -> Te
         test = last_test(facts, device)
         if test.body["program"] == program.program_hash:
             comparison = compare(facts, test)
+    differing = _shown_differing(comparison) if comparison is not None else frozenset[int]()
     word = _file_word(name)
     papers = (f"certificate-{word}.pdf", f"zero-report-{word}.pdf")
     return Tested(
         device, name, open_test(facts.acts, device) is not None, is_armed,
         why_not=why_not_live(facts, device, program.program_hash), comparison=comparison,
         paper_names=tuple(paper for paper in papers if (piece.folder / PAPERS / paper).exists()),
+        pictured=frozenset(n for n in differing if ledger.crop(device, n) is not None),
     )  # fmt: skip
