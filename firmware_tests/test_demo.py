@@ -10,31 +10,14 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import cv2
-import msgspec
 import pytest
 
-from recount_host.decks.deck_make import DECK_FILE
-from recount_host.decks.drawing import draw_sheet
-from recount_host.decks.making import plan_deck, read_source
 from recount_host.law.court_words import PRECINCT_FORMS
-from recount_host.law.deck import deck_text
-from recount_host.programs.building import build_program
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 FAIRVIEW = REPOSITORY / "images" / "ballots" / "fairview"
 SHEETS = ("001", "002", "034", "038", "071", "110")
 """A vote for each side, one of them upside down, an undervote, a jam, an overvote, a torn sheet."""
-
-TEST_SHEETS = (
-    "D: the middle",
-    "R: the middle",
-    "I: the middle",
-    "blank",
-    "write-in W: target",
-    "marked, but",
-)
-"""Of the logic-and-accuracy deck: an option each, a blank one, a write-in, one without TEST."""
 
 pytestmark = pytest.mark.timeout(200)
 
@@ -48,24 +31,6 @@ def deck(tmp_path: Path) -> Path:
     assert len(chosen) == len(SHEETS)
     (folder / "deck.toml").write_text("[[sheet]]\n".join([head, *chosen]))
     return folder
-
-
-def write_short_test_deck(work: Path) -> None:
-    """Make a short deck where the demo looks for the one that an earlier demo made."""
-    source = read_source(build_program(FAIRVIEW / "spec.toml"), FAIRVIEW / "spec.toml", None)
-    deck, plans = plan_deck(source)
-    made = work / f"logic-accuracy-{deck.program[:8]}"
-    (made / "pictures").mkdir(parents=True)
-    chosen = [
-        next(n for n, sheet in enumerate(deck.sheets) if sheet.what.startswith(words))
-        for words in TEST_SHEETS
-    ]
-    for n in chosen:
-        sheet = deck.sheets[n]
-        picture = draw_sheet(plans[n], sheet.code, source.blanks[sheet.style], source.foreign)
-        cv2.imwrite(str(made / sheet.front), picture)
-    short = msgspec.structs.replace(deck, sheets=tuple(deck.sheets[n] for n in chosen))
-    (made / DECK_FILE).write_text(deck_text(short), encoding="utf-8")
 
 
 class Demo:
@@ -118,9 +83,8 @@ def start(deck: Path, tmp_path: Path) -> Iterator[Callable[..., Demo]]:
 
 
 def test_the_demo_tests_its_devices_counts_live_and_stays_up_until_the_person_ends_it(
-    start: Callable[..., Demo], tmp_path: Path
+    start: Callable[..., Demo],
 ) -> None:
-    write_short_test_deck(tmp_path / "work")
     demo = start()
     demo.read_until("stays up until Ctrl-C")
     assert demo.process.poll() is None
