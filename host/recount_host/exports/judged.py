@@ -8,7 +8,7 @@ from recount_classifier.errors import ClassifierError
 from recount_classifier.evidence import Evidence
 from recount_classifier.judge import judge
 from recount_classifier.program import Grey, Program
-from recount_host.plain_words import plain_words
+from recount_host.law.logic_accuracy import outcome_in_words
 from recount_protocol.records import Record
 
 MAX_CROP_PIXELS = 64 * 1024 * 1024
@@ -34,7 +34,7 @@ def judge_again(record: Record, png: bytes, program: Program) -> str:
     return (
         ""
         if told == here
-        else f"the device recorded {_in_words(*told)}; judged here it is {_in_words(*here)}"
+        else f"the device recorded {outcome_in_words(told)}; judged here it is {outcome_in_words(here)}"
     )
 
 
@@ -54,16 +54,3 @@ def decode_crop(png: bytes) -> Grey:
     if picture is None or picture.shape != (height, width):
         raise NoCrop("it is a damaged PNG")
     return picture.astype(np.uint8, copy=False)
-
-
-def _in_words(fate: str, choices: tuple[str, ...], reasons: tuple[str, ...]) -> str:
-    why = plain_words(", ".join(reasons))
-    return " ".join(
-        part
-        for part in (
-            plain_words(fate),
-            "for " + ", ".join(choices) if choices else "",
-            f"({why})" if why else "",
-        )
-        if part
-    )

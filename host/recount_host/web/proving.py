@@ -3,7 +3,7 @@
 A shell over the gate of logic and accuracy: what may be done, and what is printed, is decided there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from recount_classifier.program import Program
-from recount_host.act import Person
+from recount_host.act import Act, Person
 from recount_host.decks.deck_make import make_deck
 from recount_host.decks.gate import begin_test, certify, end_open_test, last_test, report_zero, settle
 from recount_host.decks.making import read_source
@@ -35,6 +35,9 @@ from recount_protocol.records import Record
 DECK_PAPERS = ("test-ballots.pdf", "overlays.pdf", "marking-guide.pdf", "expected.pdf")
 PAPERS = "papers"
 """In a workpiece's folder: certificates and zero reports."""
+
+_Shown = Callable[[SheetPictures, Record, bytes], bytes | None]
+"""How a sheet is shown, by its record and its program's hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,42 +183,33 @@ class Proving:
     def asked_picture(self, request: Request) -> Response:
         """Show the contest on one of the two sheets of a test that the device takes for one."""
         device, number = request.path_params["device"], request.path_params["sheet"]
-        png = self._picture_asked(device, number)
-        if png is None:
-            raise WorkbenchError("no device asks about this sheet")
-        return Response(png, media_type="image/png", headers=NEVER_STORED)
-
-    def _picture_asked(self, device: str, number: int) -> bytes | None:
-        facts, ledger = self._shop.desk.facts(), self._shop.desk.ledger
+        facts = self._shop.desk.facts()
         test = open_test(facts.acts, device)
-        asked = compare(facts, test).question if test is not None else None
+        asked = None if test is None else compare(facts, test).question
         if test is None or asked is None or number not in (asked.sheet, asked.like):
-            return None
-        pictures = SheetPictures(ledger.crop, ledger.program)
-        judged = (record for record in self._judged(device) if record.body["sheet"] == number)
-        return next((pictures.plain(record, test.body["program"]) for record in judged), None)
+            raise WorkbenchError("no device asks about this sheet")
+        return self._picture(test, lambda record: record.body["sheet"] == number, SheetPictures.plain)
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     def differing_picture(self, request: Request) -> Response:
         """Show a sheet that differs, with what was measured on it, by the number of its record."""
         device, n = request.path_params["device"], request.path_params["n"]
-        png = self._picture_differing(device, n)
+        facts = self._shop.desk.facts()
+        test = next(reversed(assigned_tests(facts.acts, device)), None)
+        if test is None or n not in _shown_differing(compare(facts, test)):
+            raise WorkbenchError("this sheet does not differ")
+        return self._picture(test, lambda record: record.n == n, SheetPictures.explained)
+
+    def _picture(self, test: Act, is_it: Callable[[Record], bool], shown: _Shown) -> Response:
+        """Give the picture of the sheet judged in a test whose record it is."""
+        ledger = self._shop.desk.ledger
+        device, program = test.body["device"], test.body["program"]
+        judged = (r for r in ledger.records() if r.device == device and r.kind == "sheet_judged")
+        pictures = SheetPictures(ledger.crop, ledger.program)
+        png = next((shown(pictures, record, program) for record in judged if is_it(record)), None)
         if png is None:
             raise WorkbenchError("there is no picture of this sheet")
         return Response(png, media_type="image/png", headers=NEVER_STORED)
-
-    def _picture_differing(self, device: str, n: int) -> bytes | None:
-        facts, ledger = self._shop.desk.facts(), self._shop.desk.ledger
-        test = next(reversed(assigned_tests(facts.acts, device)), None)
-        if test is None or n not in _shown_differing(compare(facts, test)):
-            return None
-        pictures = SheetPictures(ledger.crop, ledger.program)
-        judged = (record for record in self._judged(device) if record.n == n)
-        return next((pictures.explained(record, test.body["program"]) for record in judged), None)
-
-    def _judged(self, device: str) -> Iterator[Record]:
-        records = self._shop.desk.ledger.records()
-        return (record for record in records if record.device == device and record.kind == "sheet_judged")
 
     @open_to(Access.BOTH_SIDES_AT_THE_HOST)
     async def settle(self, request: Request) -> Response:
