@@ -8,8 +8,8 @@ from recount_host.law.counts import LETTERS
 from recount_host.law.court import Court
 from recount_host.law.identities import MEANINGS
 from recount_host.law.precinct import Facts
+from recount_protocol.records import LIVE
 
-LIVE = "live"
 SCANNERS_LETTERS = {
     "R": "the sheets rerun: what a scanner should have counted or set aside",
     "C": "the sheets that the scanners counted",
